@@ -1,0 +1,6 @@
+"""The pages of `agreement`."""
+
+from django.urls import URLPattern
+
+app_name = "agreement"
+urlpatterns: list[URLPattern] = []

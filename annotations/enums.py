@@ -1,0 +1,93 @@
+"""The closed sets of words that `annotations` stores."""
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class WaveState(TextChoices):
+    OPENING = "opening", _("opening")
+    OPEN = "open", _("open")
+    CLOSED = "closed", _("closed")
+
+
+class DrawState(TextChoices):
+    OPEN = "open", _("open")
+    CLOSED = "closed", _("closed")
+    ABANDONED = "abandoned", _("abandoned")
+
+
+class Closing(TextChoices):
+    COMPLETE = "complete", _("complete")
+    SHORT = "short", _("short")
+    EARLY = "early", _("early")
+
+
+class SlotKind(TextChoices):
+    MEASURED = "measured", _("measured")
+    SINGLE = "single", _("single")
+    TIEBREAK = "tiebreak", _("tie-break")
+    REPEAT = "repeat", _("repeat")
+    BRIDGE = "bridge", _("bridge")
+    SPOTCHECK = "spotcheck", _("spot check")
+    IMPORTED = "imported", _("imported")
+
+
+class SlotState(TextChoices):
+    WAITING = "waiting", _("waiting for the rating before it")
+    OPEN = "open", _("open")
+    CLAIMED = "claimed", _("claimed")
+    RATED = "rated", _("rated")
+    CANCELLED = "cancelled", _("cancelled")
+
+
+class AssignmentState(TextChoices):
+    OPEN = "open", _("open")
+    SUBMITTED = "submitted", _("submitted")
+    SKIPPED = "skipped", _("skipped")
+    LAPSED = "lapsed", _("lapsed")
+
+
+class SkipReason(TextChoices):
+    UNCLEAR_ITEM = "unclear_item", _("the item cannot be understood")
+    GUIDELINE = "guideline", _("the guideline does not cover it")
+    WRONG_LANGUAGE = "wrong_language", _("a language I do not read")
+    DISTRESSING = "distressing", _("I would rather not read this")
+    OTHER = "other", _("something else")
+
+
+class CaseState(TextChoices):
+    OPEN = "open", _("open")
+    DECIDED = "decided", _("decided")
+
+
+class Cause(TextChoices):
+    GUIDELINE_SILENT = "guideline_silent", _("the guideline is silent")
+    GUIDELINE_AMBIGUOUS = "guideline_ambiguous", _("the guideline is ambiguous")
+    SLIP = "slip", _("a slip")
+    SUBJECTIVE = "subjective", _("truly subjective")
+    BAD_ITEM = "bad_item", _("a bad item")
+
+
+class ResolutionKind(TextChoices):
+    ADJUDICATED = "adjudicated", _("adjudicated")
+    CONSENSUS = "consensus", _("decided together")
+    MAJORITY = "majority", _("majority")
+    MEDIAN = "median", _("median")
+
+
+class GoldStatus(TextChoices):
+    """How a final label came about; `gold.py` has the order in which they are tried."""
+
+    SUPERSEDED = "superseded", _("superseded")
+    OPEN = "open", _("open")
+    CONSENSUS = "consensus", _("consensus")
+    ADJUDICATED = "adjudicated", _("adjudicated")
+    MEDIAN = "median", _("median")
+    MAJORITY = "majority", _("majority")
+    CORRECTED = "corrected", _("corrected")
+    AGREED = "agreed", _("agreed")
+    WITHIN_TOLERANCE = "within_tolerance", _("within tolerance")
+    PARTIAL = "partial", _("partial")
+    MAPPED = "mapped", _("mapped")
+    SINGLE = "single", _("single")
+    UNLABELLED = "unlabelled", _("unlabelled")

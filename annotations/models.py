@@ -1,0 +1,377 @@
+"""What was released, drawn, served, said and decided. See DESIGN §1 for the words and §2 for what always holds."""
+
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotations import enums
+from projects.models import Example, GuidelineVersion, Item, Membership, Project
+
+
+class WaveQuerySet(models.QuerySet["Wave"]):
+    def open(self) -> "WaveQuerySet":
+        return self.filter(state=enums.WaveState.OPEN)
+
+    def unfinished(self) -> "WaveQuerySet":
+        return self.filter(state__in=[enums.WaveState.OPEN, enums.WaveState.OPENING])
+
+    def served(self) -> "WaveQuerySet":
+        return self.open().filter(held=False)
+
+
+class Wave(models.Model):
+    """Items released for labelling together under one MAJOR.
+
+    The four counters are R, S, R0 and S0 of DESIGN §3 "Serving": they change in the last statement of a submit.
+    """
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="waves")
+    number = models.PositiveIntegerField()
+    version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
+    major = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, choices=enums.WaveState, default=enums.WaveState.OPENING)
+    held = models.BooleanField(default=False, help_text=_("a gate holds it: nothing of it is served"))
+    gate_cleared = models.BooleanField(default=False, help_text=_("its gate lets the next wave go"))
+    pilot = models.BooleanField(default=False)
+    share_percent = models.DecimalField(max_digits=6, decimal_places=3)
+    ratings_per_item = models.PositiveSmallIntegerField()
+    size = models.PositiveIntegerField(default=0)
+    overlap_left = models.PositiveBigIntegerField(default=0, help_text="R")
+    single_left = models.PositiveBigIntegerField(default=0, help_text="S")
+    overlap_all = models.PositiveBigIntegerField(default=0, help_text="R0")
+    single_all = models.PositiveBigIntegerField(default=0, help_text="S0")
+    window_submits = models.PositiveIntegerField()
+    window_minutes = models.PositiveIntegerField()
+    lease_minutes = models.PositiveIntegerField()
+    cover_released_at = models.DateTimeField(null=True, blank=True)
+    cover_released_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    opened_at = models.DateTimeField()
+    opened_by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = WaveQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint("project", "number", name="annotations_wave_number_once")]
+
+    def __str__(self) -> str:
+        return str(_("wave %(number)s") % {"number": self.number})
+
+
+class DrawQuerySet(models.QuerySet["Draw"]):
+    def open(self) -> "DrawQuerySet":
+        return self.filter(state=enums.DrawState.OPEN)
+
+    def closed(self) -> "DrawQuerySet":
+        return self.filter(state=enums.DrawState.CLOSED)
+
+
+class Draw(models.Model):
+    """The overlap of one wave, and the measurement made on it. `protocol` is frozen when it opens."""
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    wave = models.OneToOneField(Wave, on_delete=models.CASCADE, related_name="draw")
+    protocol = models.JSONField()
+    seed = models.BinaryField(max_length=32)
+    salt = models.BinaryField(max_length=32)
+    commitment = models.CharField(max_length=64)
+    population = models.BinaryField()
+    population_size = models.PositiveIntegerField()
+    size = models.PositiveIntegerField(help_text=_("overlap items drawn"))
+    state = models.CharField(max_length=12, choices=enums.DrawState, default=enums.DrawState.OPEN)
+    closing = models.CharField(max_length=12, choices=enums.Closing, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    closed_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    reason = models.TextField(blank=True)
+    opened_at = models.DateTimeField()
+    raters_knew = models.BooleanField(default=False, help_text=_("every item was overlap"))
+    known_from = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("the number of the measured rating from which raters could have known")
+    )
+
+    objects = DrawQuerySet.as_manager()
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == enums.DrawState.OPEN
+
+
+class Look(models.Model):
+    """A lead or admin has seen the interim figure of an open draw (the first time is kept)."""
+
+    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, related_name="looks")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("draw", "member", name="annotations_look_first_kept")]
+
+
+class WaveItem(models.Model):
+    """An item in a wave, overlap or not, so that both kinds run the same statements."""
+
+    wave = models.ForeignKey(Wave, on_delete=models.CASCADE, related_name="wave_items")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="wave_items")
+    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, null=True, related_name="wave_items")
+    stratum = models.CharField(max_length=200, blank=True)
+    probability = models.FloatField(default=1.0, help_text=_("inclusion probability in the overlap"))
+    needed = models.PositiveSmallIntegerField()
+    rated = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("wave", "item", name="annotations_waveitem_item_once"),
+            models.CheckConstraint(
+                condition=Q(rated__lte=models.F("needed")), name="annotations_waveitem_never_too_many"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["wave", "id"], condition=Q(draw__isnull=False), name="annotations_waveitem_overlap"),
+        ]
+
+
+class SlotQuerySet(models.QuerySet["Slot"]):
+    def open(self) -> "SlotQuerySet":
+        return self.filter(state=enums.SlotState.OPEN)
+
+    def unrated(self) -> "SlotQuerySet":
+        return self.filter(state__in=[enums.SlotState.OPEN, enums.SlotState.CLAIMED, enums.SlotState.WAITING])
+
+
+class Slot(models.Model):
+    """One rating that an item still needs.
+
+    `queue`: -1 singles, 0 first ratings, else the membership id of the item's first rater. `key` orders a queue:
+    a random rank below 2**50, or microseconds of the clock (above 2**50) for what opens or comes back later.
+    """
+
+    SINGLES, FIRST = -1, 0
+
+    wave = models.ForeignKey(Wave, on_delete=models.CASCADE, related_name="slots")
+    wave_item = models.ForeignKey(WaveItem, on_delete=models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="slots")
+    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, null=True, related_name="slots")
+    kind = models.CharField(max_length=12, choices=enums.SlotKind)
+    number = models.PositiveSmallIntegerField(default=1)
+    state = models.CharField(max_length=12, choices=enums.SlotState, default=enums.SlotState.OPEN)
+    queue = models.BigIntegerField()
+    key = models.BigIntegerField()
+    claimed_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    lease_ends = models.DateTimeField(null=True)
+
+    objects = SlotQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("wave_item", "number", name="annotations_slot_number_once"),
+            models.CheckConstraint(
+                condition=Q(state="claimed", claimed_by__isnull=False, lease_ends__isnull=False) | ~Q(state="claimed"),
+                name="annotations_slot_claim_has_holder",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["wave", "queue", "key"], condition=Q(state="open"), name="annotations_slot_open"),
+            models.Index(fields=["wave", "lease_ends"], condition=Q(state="claimed"), name="annotations_slot_claimed"),
+            models.Index(
+                fields=["draw"],
+                condition=Q(state__in=["open", "claimed", "waiting"]),
+                name="annotations_slot_unrated",
+            ),
+        ]
+
+
+class Assignment(models.Model):
+    """A slot claimed by one annotator. Its row remembers that the two have met, also by a skip."""
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    slot = models.ForeignKey(Slot, on_delete=models.PROTECT, related_name="assignments")
+    wave_item = models.ForeignKey(WaveItem, on_delete=models.PROTECT, related_name="assignments")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="assignments")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
+    major = models.PositiveIntegerField()
+    round = models.PositiveSmallIntegerField(default=0)
+    version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=12, choices=enums.AssignmentState, default=enums.AssignmentState.OPEN)
+    draft = models.JSONField(null=True)
+    served_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    skip_reason = models.CharField(max_length=20, choices=enums.SkipReason, blank=True)
+    skip_note = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("item", "member", "major", "round", name="annotations_assignment_met_once"),
+            models.UniqueConstraint(
+                fields=["member"], condition=Q(state="open"), name="annotations_assignment_one_open"
+            ),
+        ]
+        indexes = [models.Index(fields=["member", "-ended_at"], name="annotations_assignment_recent")]
+
+
+class Annotation(models.Model):
+    """What an annotator submitted for an assignment. Its revisions are the record; `answers` (the measured rating: the
+    revision standing when the window ended) and `latest` are kept here so that figures and exports read one row."""
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="annotation")
+    slot = models.OneToOneField(
+        Slot, on_delete=models.PROTECT, null=True, related_name="annotation", help_text=_("empty: surplus")
+    )
+    wave_item = models.ForeignKey(WaveItem, on_delete=models.PROTECT, related_name="annotations")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="annotations")
+    draw = models.ForeignKey(
+        Draw, on_delete=models.PROTECT, null=True, related_name="annotations", help_text=_("empty: not measured")
+    )
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="annotations")
+    version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
+    major = models.PositiveIntegerField()
+    seq = models.PositiveIntegerField(help_text=_("numbers this member's first submits from 1"))
+    answers = models.JSONField(help_text=_("question key -> value, as measured"))
+    latest = models.JSONField(help_text=_("question key -> value, the newest revision"))
+    comment = models.TextField(blank=True)
+    revisions_count = models.PositiveIntegerField(default=1)
+    submitted_at = models.DateTimeField()
+    measured_at = models.DateTimeField(help_text=_("time of the newest revision that counts"))
+    window_ends = models.DateTimeField()
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("member", "seq", name="annotations_annotation_seq_once"),
+        ]
+        indexes = [
+            models.Index(fields=["draw", "window_ends"], name="annotations_ann_window"),
+            models.Index(fields=["draw", "measured_at"], name="annotations_ann_measured"),
+            models.Index(fields=["member", "-submitted_at"], name="annotations_ann_recent"),
+        ]
+
+
+class Revision(models.Model):
+    """One state of an annotation. Append-only."""
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    answers = models.JSONField()
+    comment = models.TextField(blank=True)
+    version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+    in_window = models.BooleanField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint("annotation", "number", name="annotations_revision_number_once")]
+
+
+class Seat(models.Model):
+    """A member in a wave: how far each of their looks has come, and whether they were told that nothing is left."""
+
+    wave = models.ForeignKey(Wave, on_delete=models.CASCADE, related_name="seats")
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="seats")
+    single_cursor = models.BigIntegerField(default=-1)
+    first_cursor = models.BigIntegerField(default=-1)
+    takeable_cursor = models.BigIntegerField(default=0)
+    told_empty_at = models.DateTimeField(null=True)
+    gave_up_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("wave", "member", name="annotations_seat_once")]
+
+
+class Pair(models.Model):
+    """Two members of a wave: how many overlap items they share, and how far `member` has looked in `other`'s queue."""
+
+    wave = models.ForeignKey(Wave, on_delete=models.CASCADE, related_name="pairs")
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="+")
+    other = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="+")
+    shared = models.PositiveIntegerField(default=0)
+    cursor = models.BigIntegerField(default=-1)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("wave", "member", "other", name="annotations_pair_once")]
+
+
+class CaseQuerySet(models.QuerySet["Case"]):
+    def open(self) -> "CaseQuerySet":
+        return self.filter(state=enums.CaseState.OPEN)
+
+    def decided(self) -> "CaseQuerySet":
+        return self.filter(state=enums.CaseState.DECIDED)
+
+
+class Case(models.Model):
+    """A conflict: an overlap item of a closed draw whose measured ratings differ on a question.
+
+    `first` and `second` are the two most distant ratings, in the random order in which they are shown.
+    """
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, related_name="cases")
+    wave_item = models.ForeignKey(WaveItem, on_delete=models.CASCADE, related_name="cases")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="cases")
+    question_key = models.SlugField(max_length=60)
+    first = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="+")
+    second = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="+")
+    first_value = models.JSONField()
+    second_value = models.JSONField()
+    pair_key = models.CharField(max_length=130, help_text=_("the two values in a fixed order, joined by a bar"))
+    gap = models.FloatField()
+    severity = models.FloatField(default=0, help_text=_("orders the queue: the worst first"))
+    stratum = models.CharField(max_length=200, blank=True)
+    state = models.CharField(max_length=12, choices=enums.CaseState, default=enums.CaseState.OPEN)
+    claimed_by = models.ForeignKey(Membership, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    claim_ends = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CaseQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("wave_item", "question_key", name="annotations_case_once")]
+        indexes = [
+            models.Index(fields=["draw", "state", "-severity", "id"], name="annotations_case_queue"),
+            models.Index(fields=["draw", "question_key", "pair_key"], name="annotations_case_pair"),
+        ]
+
+
+class Resolution(models.Model):
+    """The decision on a conflict. A reopened one is kept and no longer stands."""
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="resolutions")
+    kind = models.CharField(max_length=12, choices=enums.ResolutionKind, default=enums.ResolutionKind.ADJUDICATED)
+    value = models.JSONField()
+    rationale = models.TextField()
+    cause = models.CharField(max_length=20, choices=enums.Cause)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField()
+    standing = models.BooleanField(default=True)
+    reopened_at = models.DateTimeField(null=True, blank=True)
+    reopened_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    reopened_reason = models.TextField(blank=True)
+    example = models.ForeignKey(Example, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    lineage = models.UUIDField(null=True, blank=True, help_text=_("the example's lineage, over all versions"))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["case"], condition=Q(standing=True), name="annotations_resolution_one_standing"
+            )
+        ]
+        indexes = [models.Index(fields=["lineage"], name="annotations_res_lineage")]
+
+
+class Acknowledgement(models.Model):
+    """A member has read what changed in a version; the newest one is also on the membership."""
+
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="acknowledgements")
+    version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("member", "version", name="annotations_acknowledgement_once")]

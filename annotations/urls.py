@@ -1,0 +1,6 @@
+"""The pages of `annotations`."""
+
+from django.urls import URLPattern
+
+app_name = "annotations"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,196 @@
+"""Settings. Machines differ by environment only; unset means a laptop (SQLite, file-system broker)."""
+
+import sys
+from pathlib import Path
+
+import dj_database_url
+from django.utils.translation import gettext_lazy as _
+
+from config.env import Env, EnvError
+from config.secrets import laptop_secret
+
+env = Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+try:
+    VAR = Path(env.text("CONCORD_VAR", str(BASE_DIR / "var")))
+    DATABASE_URL = env.url("DATABASE_URL", schemes=("postgres", "postgresql", "sqlite"))
+    REDIS_URL = env.url("REDIS_URL", schemes=("redis", "rediss"))
+    TEAM = env.flag("CONCORD_TEAM", default=False)
+    OPEN_SIGN_UP = env.flag("CONCORD_OPEN_SIGN_UP", default=False)
+    LEASE_MINUTES = env.whole("CONCORD_LEASE_MINUTES", 30, at_least=1, at_most=10_080)
+    UPLOAD_MEGABYTES = env.whole("CONCORD_UPLOAD_MEGABYTES", 512, at_least=1)
+    SWEEP_SECONDS = env.whole("CONCORD_SWEEP_SECONDS", 5, at_least=1, at_most=3600)
+    ALLOWED_HOSTS = env.listed("CONCORD_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+    CSRF_TRUSTED_ORIGINS = env.listed("CONCORD_ORIGINS")
+    SECURE = env.flag("CONCORD_HTTPS", default=False)
+    EMAIL_URL = env.url("CONCORD_EMAIL_URL", schemes=("smtp", "smtps", "console", "file"))
+    DEFAULT_FROM_EMAIL = env.text("CONCORD_EMAIL_FROM", "concord@localhost")
+    TIME_ZONE = env.text("CONCORD_TIME_ZONE", "UTC")
+    SECRET_KEY = env.text("CONCORD_SECRET_KEY") or laptop_secret(VAR)
+    LOG_LEVEL = env.text("CONCORD_LOG_LEVEL", "INFO").upper()
+except EnvError as error:
+    sys.exit(str(error))
+
+DEBUG = False
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "projects",
+    "annotations",
+    "agreement",
+    "config.apps.ConfigConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "config.errors.DomainErrorMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "projects.context.frame",
+            ]
+        },
+    }
+]
+
+# A commit survives a power cut (FULL); writers queue up for 20 s instead of failing; BEGIN IMMEDIATE takes the write
+# lock at once, so that no transaction fails half way when it turns from reading to writing.
+SQLITE_OPTIONS = {
+    "timeout": 20,
+    "transaction_mode": "IMMEDIATE",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cache_size=-20000",
+}
+try:
+    DATABASES = {"default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{VAR / 'concord.sqlite3'}")}
+except (ValueError, KeyError) as error:
+    sys.exit(str(EnvError("DATABASE_URL", DATABASE_URL, f"postgres://user:password@host:5432/name ({error})")))
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    DATABASES["default"]["CONN_MAX_AGE"] = None
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "projects.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "projects:login"
+LOGIN_REDIRECT_URL = "projects:project-list"
+LOGOUT_REDIRECT_URL = "projects:login"
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
+
+USE_I18N = True
+USE_TZ = True
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR / "static"
+STATICFILES_DIRS = [BASE_DIR / "config" / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+MEDIA_ROOT = VAR / "files"
+FILE_UPLOAD_TEMP_DIR = None
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+# HTTPS is a team's matter: `manage.py check --deploy` says what is unsafe.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.errors.api_exception_handler",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Concord",
+    "DESCRIPTION": "Label data with a team, and be able to defend the labels.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+
+BROKER = VAR / "broker"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"socket_connect_timeout": 2, "socket_timeout": 5, "visibility_timeout": 3600}
+    if REDIS_URL
+    else {
+        "data_folder_in": str(BROKER / "queue"),
+        "data_folder_out": str(BROKER / "queue"),
+        "control_folder": str(BROKER / "control"),
+    }
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = env.whole("CONCORD_WORKERS", 1, at_least=1)
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "agreement.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS * 4}},
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+}

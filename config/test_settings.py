@@ -1,0 +1,27 @@
+"""Settings of the suite: SQLite in a file unless DATABASE_URL says otherwise, fast hashing, no static manifest."""
+
+import os
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("CONCORD_SECRET_KEY", "only-for-tests-" + "x" * 50)
+os.environ.setdefault("CONCORD_VAR", tempfile.mkdtemp(prefix="concord-test-"))
+
+from config.settings import *
+from config.settings import DATABASES, VAR
+
+SUFFIX = os.environ.get("CONCORD_TEST_SUFFIX", "")
+DATABASES["default"]["CONN_MAX_AGE"] = 0
+DATABASES["default"]["TEST"] = {
+    # A file, not memory: threads and live servers must meet in the same database.
+    "NAME": str(Path(VAR) / "test.sqlite3")
+    if DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    else f"test_concord_{SUFFIX}".rstrip("_")
+}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+WHITENOISE_AUTOREFRESH = True

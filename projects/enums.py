@@ -1,0 +1,73 @@
+"""The closed sets of words that `projects` stores."""
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(TextChoices):
+    ANNOTATOR = "annotator", _("annotator")
+    LEAD = "lead", _("lead")
+    ADMIN = "admin", _("admin")
+
+
+class Action(TextChoices):
+    """What a member may do; `access.ROLE_ACTIONS` says which role may do which."""
+
+    VIEW = "view", _("see the project")
+    LABEL = "label", _("label items")
+    SEE_ITEMS = "see_items", _("see the list of items")
+    IMPORT = "import", _("import items")
+    EDIT_GUIDELINE = "edit_guideline", _("write the guideline")
+    PUBLISH = "publish", _("publish a guideline version")
+    RUN_WAVES = "run_waves", _("open and close waves")
+    SEE_AGREEMENT = "see_agreement", _("see agreement")
+    ADJUDICATE = "adjudicate", _("adjudicate conflicts")
+    EXPORT = "export", _("export")
+    SEE_MEMBERS = "see_members", _("see the members")
+    MANAGE_MEMBERS = "manage_members", _("manage the members")
+    SETTINGS = "settings", _("change the project's settings")
+    WAIVE_GATE = "waive_gate", _("waive a gate")
+
+
+class VersionState(TextChoices):
+    DRAFT = "draft", _("draft")
+    PUBLISHED = "published", _("published")
+
+
+class Change(TextChoices):
+    """What publishing a draft means: material raises MAJOR, editorial raises MINOR."""
+
+    MATERIAL = "material", _("material")
+    EDITORIAL = "editorial", _("editorial")
+
+
+class Origin(TextChoices):
+    WRITTEN = "written", _("written")
+    ADJUDICATED = "adjudicated", _("from an adjudicated conflict")
+
+
+class ExampleKind(TextChoices):
+    CLEAR = "clear", _("clear case")
+    NEAR_MISS = "near_miss", _("near miss")
+    EXCEPTION = "exception", _("exception")
+
+
+class Standing(TextChoices):
+    CURRENT = "current", _("current")
+    SUPERSEDED = "superseded", _("superseded")
+
+
+class JobKind(TextChoices):
+    IMPORT_PREVIEW = "import_preview", _("reading a file")
+    IMPORT = "import", _("importing items")
+    OPEN_WAVE = "open_wave", _("opening a wave")
+    EXPORT = "export", _("exporting")
+    MAIL = "mail", _("sending mail")
+
+
+class JobState(TextChoices):
+    WAITING = "waiting", _("waiting")
+    RUNNING = "running", _("running")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+    CANCELLED = "cancelled", _("cancelled")

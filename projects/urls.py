@@ -1,0 +1,6 @@
+"""The pages of `projects`."""
+
+from django.urls import URLPattern
+
+app_name = "projects"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,56 @@
+"""The fixed cast: `admin`, `lead`, `anna`, `ben`, `outsider`, in one project with a published guideline."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from projects.models import GuidelineVersion, Membership, Project, User
+from tests import factories
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return factories.project()
+
+
+@pytest.fixture
+def version(project: Project) -> GuidelineVersion:
+    return factories.version(project)
+
+
+@pytest.fixture
+def admin(version: GuidelineVersion) -> Membership:
+    return factories.member(version.project, "ada", "admin")
+
+
+@pytest.fixture
+def lead(version: GuidelineVersion) -> Membership:
+    return factories.member(version.project, "lea", "lead")
+
+
+@pytest.fixture
+def anna(version: GuidelineVersion) -> Membership:
+    return factories.member(version.project, "anna")
+
+
+@pytest.fixture
+def ben(version: GuidelineVersion) -> Membership:
+    return factories.member(version.project, "ben")
+
+
+@pytest.fixture
+def outsider(db: None) -> User:
+    return factories.user("otto")
+
+
+@pytest.fixture
+def client_of() -> Callable[[Membership | User], Client]:
+    """A logged-in client for a member or a user."""
+
+    def make(who: Membership | User) -> Client:
+        client = Client()
+        client.force_login(who.user if isinstance(who, Membership) else who)
+        return client
+
+    return make
