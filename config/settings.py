@@ -91,7 +91,7 @@ TEMPLATES = [
 SQLITE_OPTIONS = {
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cache_size=-20000",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-20000",
 }
 try:
     DATABASES = {"default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{VAR / 'concord.sqlite3'}")}
