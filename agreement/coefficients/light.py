@@ -1,0 +1,111 @@
+"""Cohen's kappa of every pair of raters, its mean (Light 1971), and all pairs pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from agreement.coefficients.cohen import cohen, cohen_statistic
+from agreement.coefficients.distances import Distance, fixed_matrix, nominal
+from agreement.coefficients.estimate import Estimate, undefined
+from agreement.coefficients.ratings import MISSING, Array, FloatArray, IntArray, Ratings
+from agreement.coefficients.statistic import Statistic, off_diagonal
+
+
+def rater_pairs(n_raters: int) -> list[tuple[int, int]]:
+    """Every pair of columns once."""
+    return list(combinations(range(n_raters), 2))
+
+
+def pairwise_statistic(matrix: FloatArray, pairs: Sequence[tuple[int, int]], *, average: bool) -> Statistic:
+    """Cohen's kappa of each pair on the items it shares, or the mean of the defined ones."""
+    cohen_of = cohen_statistic(matrix)
+    width = cohen_of.n_sums
+
+    def features(codes: IntArray) -> FloatArray:
+        return np.column_stack([_shared(cohen_of, codes, pair) for pair in pairs])
+
+    def disagreement(sums: Array) -> tuple[Array, Array]:
+        observed, expected = cohen_of.disagreement(sums.reshape(*sums.shape[:-1], len(pairs), width))
+        return observed[..., 0], expected[..., 0]
+
+    reason = "no_defined_pair" if average else "no_variation"
+    return Statistic(features, disagreement, len(pairs) * width, reason, average, by_rater=True)
+
+
+def pairwise_cohen_kappa(ratings: Ratings, distance: Distance | None = None) -> dict[tuple[int, int], Estimate]:
+    """Cohen's kappa of each pair of columns on the items that both rated."""
+    _check_named(ratings)
+    return {pair: cohen(ratings.pair(*pair), distance) for pair in rater_pairs(ratings.n_raters)}
+
+
+def mean_pairwise_cohen_kappa(ratings: Ratings, distance: Distance | None = None) -> Estimate:
+    """Light's kappa: the mean of the defined pairwise kappas; how many were left out stands in the details.
+
+    Returns
+    -------
+    Estimate : or undefined, "no_pairs" or "no_defined_pair"
+
+    References
+    ----------
+    Light 1971, doi:10.1037/h0031643
+    """
+    estimates = pairwise_cohen_kappa(ratings, distance)
+    values = [estimate.value for estimate in estimates.values() if estimate.value is not None]
+    if not ratings.n_paired:
+        return undefined("no_pairs")
+    if not values:
+        return undefined("no_defined_pair", n=ratings.n_paired)
+    left_out = len(estimates) - len(values)
+    return Estimate(float(np.mean(values)), n=ratings.n_paired, details={"pairs": len(values), "left_out": left_out})
+
+
+def mean_statistic(ratings: Ratings) -> Statistic:
+    """The mean of the pairs' unweighted kappas."""
+    return pairwise_statistic(off_diagonal(ratings.n_labels), rater_pairs(ratings.n_raters), average=True)
+
+
+def pooled_statistic(ratings: Ratings, distance: Distance | None = None) -> Statistic:
+    """Observed and expected disagreement are each summed over pairs, weighed by the items of the pair."""
+    matrix = fixed_matrix(distance or nominal(ratings), ratings.n_labels)
+    pairs = rater_pairs(ratings.n_raters)
+    each = pairwise_statistic(matrix, pairs, average=False)
+    width = 2 * len(matrix) + 1
+
+    def disagreement(sums: Array) -> tuple[Array, Array]:
+        by_pair = sums.reshape(*sums.shape[:-1], len(pairs), width)
+        n = by_pair[..., 1 : len(matrix) + 1].sum(axis=-1)
+        shared = n.real > 0
+        observed, expected = each.disagreement(np.where(shared[..., None], by_pair, 1.0).reshape(sums.shape))
+        total = n.sum(axis=-1, keepdims=True)
+        weights = np.where(shared, n, 0.0)
+        return (
+            (weights * observed).sum(axis=-1, keepdims=True) / total,
+            (weights * expected).sum(axis=-1, keepdims=True) / total,
+        )
+
+    return Statistic(each.features, disagreement, each.n_sums, by_rater=True)
+
+
+def pooled_pairwise_cohen_kappa(ratings: Ratings, distance: Distance | None = None) -> Estimate:
+    """1 - Do / De with Do and De the means over pairs of raters, each pair weighed by the items it shares.
+
+    Each pair keeps its own margins; no pair is added to another by position.
+    """
+    _check_named(ratings)
+    if ratings.n_raters < 2:
+        return undefined("no_pairs")
+    return pooled_statistic(ratings, distance).estimate(ratings)
+
+
+def _shared(cohen_of: Statistic, codes: IntArray, pair: tuple[int, int]) -> FloatArray:
+    both = codes[:, pair]
+    shared = (both != MISSING).all(axis=1)
+    return np.asarray(cohen_of.features(both) * shared[:, None])
+
+
+def _check_named(ratings: Ratings) -> None:
+    if ratings.exchangeable:
+        raise ValueError("Kappas of pairs need to know who rated; these are exchangeable rating places.")

@@ -1,0 +1,368 @@
+"""All statistics that apply to a table of ratings, by name and ready for JSON.
+
+The names are those of the reference: `cohen_kappa`, `cohen_kappa_se`, `per_class_kappa`, … A statistic of the whole
+table is a dictionary with its value, n, interval and method, or {"undefined": reason}; what is per class, pair or
+rater is a list of such dictionaries with "label", "pair" or "rater", so that the labels 1, "1" and true stay apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import agreement.coefficients as registry
+from agreement.coefficients import (
+    bootstrap,
+    classes,
+    cohen,
+    distances,
+    fleiss,
+    influence,
+    intervals,
+    light,
+    multilabel,
+    population,
+    scott,
+)
+from agreement.coefficients import (
+    expert as experts,
+)
+from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Interval
+from agreement.coefficients.coefficient import LEVELS, MULTILABEL, Coefficient
+from agreement.coefficients.estimate import Estimate
+from agreement.coefficients.ratings import FloatArray, Label, Ratings
+from agreement.coefficients.statistic import Statistic, off_diagonal
+
+# Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
+MOST_PRODUCTS = 10**11
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How intervals are made: none at all, or with this seed, number of replicates and level."""
+
+    seed: int
+    replicates: int = REPLICATES
+    level: float = LEVEL
+    wanted: bool = True
+
+
+def summarise(
+    ratings: Ratings,
+    level: str,
+    *,
+    seed: int,
+    replicates: int = REPLICATES,
+    interval: bool = True,
+    confidence: float = LEVEL,
+    weights: Sequence[Sequence[float]] | FloatArray | None = None,
+    expert: int | None = None,
+    set_classes: Sequence[Label] = (),
+) -> dict[str, Any]:
+    """Every statistic that applies, as plain data.
+
+    Parameters
+    ----------
+    level : nominal, ordinal, interval, ratio or multilabel
+    interval : whether to resample at all; `confidence` is the level of the intervals
+    weights : a declared matrix of disagreement weights in label order, for weighted_kappa_custom
+    expert : the expert's column
+    set_classes : the classes of multi-label ratings in declared order (all that occur, where not given)
+
+    Returns
+    -------
+    dict : labels, raters, n_items (all of them), level, seed, statistics, and uses and table of the labels
+
+    Raises
+    ------
+    ValueError : an unknown level, or arguments that the level or the ratings cannot carry
+    """
+    check_level(ratings, level)
+    plan = Plan(seed, replicates, confidence, interval)
+    statistics = _counts(ratings)
+    statistics.update(_whole(ratings, level, weights, plan))
+    if level == MULTILABEL:
+        statistics.update(_of_sets(ratings, set_classes or _all_classes(ratings), plan))
+    else:
+        statistics.update(_margins(ratings))
+        statistics.update(_per_class(ratings, plan))
+        statistics.update(_per_pair(ratings, level, weights, plan))
+        if expert is not None:
+            statistics.update(_against(ratings, expert, plan))
+    answer = {
+        "labels": [as_json(label) for label in ratings.labels],
+        "raters": list(ratings.raters),
+        "n_items": _number(float(ratings.weights.sum())),
+        "level": level,
+        "seed": seed,
+        "engine": registry.ENGINE_VERSION,
+        "uses": [[_number(float(uses)) for uses in row] for row in classes.uses_by_rater(ratings)],
+        "statistics": statistics,
+    }
+    if ratings.n_raters == 2 and not ratings.exchangeable:
+        answer["table"] = [[_number(float(count)) for count in row] for row in ratings.table()]
+    return answer
+
+
+def check_level(ratings: Ratings, level: str) -> None:
+    """Refuse a level of measurement that the labels cannot carry."""
+    if level not in LEVELS:
+        raise ValueError(f"{level!r} is no level of measurement: expected one of {', '.join(LEVELS)}.")
+    if level in ("interval", "ratio") and ratings.values is None:
+        raise ValueError(f"The scale {level!r} needs a number for every label.")
+    if level == "ratio" and ratings.values and min(ratings.values) < 0:
+        raise ValueError(f"A ratio scale has no values below 0, and {min(ratings.values):g} is one.")
+    sets = [isinstance(label, frozenset) for label in ratings.labels]
+    if level == MULTILABEL and not all(sets):
+        raise ValueError("Multi-label ratings need labels that are sets.")
+    if level != MULTILABEL and any(sets):
+        raise ValueError(f"Labels that are sets are multi-label ratings, not {level}.")
+
+
+def applicable(ratings: Ratings, level: str, weights: Any = None) -> list[Coefficient]:
+    """The coefficients of a whole table that have a meaning here, in the order of the registry."""
+    found = [each for each in registry.COEFFICIENTS.values() if each.applies(ratings, level)]
+    if weights is not None and level != MULTILABEL:
+        declared = distances.custom(weights, ratings.n_labels)
+        title = "Weighted kappa (declared weights)"
+        custom = registry.weighted_kappa("weighted_kappa_custom", title, lambda _: declared)
+        found += [custom] if custom.applies(ratings, level) else []
+    return found
+
+
+def as_json(label: Label) -> Any:
+    """A label as JSON has it: a set becomes a list."""
+    return sorted(label, key=repr) if isinstance(label, frozenset) else label
+
+
+def entry(answer: Estimate, interval: Interval | None = None, error: float | None = None) -> dict[str, Any]:
+    """An estimate as plain data."""
+    if answer.value is None:
+        return {"undefined": answer.undefined, "sentence": answer.sentence, "n": _number(answer.n)}
+    plain: dict[str, Any] = {"value": answer.value, "n": _number(answer.n)}
+    if answer.observed is not None:
+        plain["observed"] = answer.observed
+    if answer.expected is not None:
+        plain["expected"] = answer.expected
+    if error is not None and np.isfinite(error):
+        plain["se"] = error
+    if interval is not None:
+        plain |= {"interval": [interval.low, interval.high], "method": interval.method, "level": interval.level}
+        if interval.replicates:
+            plain |= {"replicates": interval.replicates, "undefined_share": interval.undefined_share}
+    plain |= {key: value for key, value in answer.details.items() if key != "sentence"}
+    return plain
+
+
+def _counts(ratings: Ratings) -> dict[str, Any]:
+    counts = {"n_items_2plus": ratings.n_paired, "n_items_rated": ratings.n_rated}
+    if ratings.n_raters == 2 and not ratings.exchangeable:
+        counts = {"n_pairs": ratings.n_paired} | counts
+    return {key: {"value": _number(value), "n": _number(value)} for key, value in counts.items()}
+
+
+def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, Any]:
+    found = applicable(ratings, level, weights)
+    answers = {each.key: each.function(ratings) for each in found}
+    makers = {each.key: each.statistic(ratings) for each in found if answers[each.key].value is not None}
+    spans = table_intervals(ratings, makers, answers, plan)
+    statistics: dict[str, Any] = {}
+    for each in found:
+        error = each.standard_error(ratings) if each.standard_error else None
+        statistics[each.key] = entry(answers[each.key], spans.get(each.key), error.value if error else None)
+        if error is not None:
+            statistics[f"{each.key}_se"] = entry(error)
+        if each.null_error is not None:
+            statistics[f"{each.key}_se0"] = entry(each.null_error(ratings))
+        if ratings.populations is not None:
+            statistics[each.key]["weighted"] = _weighted(ratings, each, plan)
+    return statistics
+
+
+def table_intervals(
+    ratings: Ratings, statistics: Mapping[str, Statistic], answers: Mapping[str, Estimate], plan: Plan
+) -> dict[str, Interval]:
+    """The interval of each statistic of the whole table; those that need the same draws share them."""
+    if not plan.wanted:
+        return {}
+    spans: dict[str, Interval] = {}
+    disputed = ratings.comparable().n_disputed
+    groups: dict[tuple[bool, str], list[str]] = {}
+    for key, statistic in statistics.items():
+        answer = answers[key]
+        if key == "percent_agreement" and ratings.n_raters == 2:
+            spans[key] = intervals.wilson(answer.n - disputed, answer.n, plan.level)
+        elif answer.value is not None:
+            small = bootstrap.too_small(answer.n, disputed, answer.value)
+            method = bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP
+            groups.setdefault((statistic.by_rater, method), []).append(key)
+    for (by_rater, method), keys in groups.items():
+        chosen = {key: statistics[key] for key in keys}
+        spans |= _drawn(ratings if by_rater else ratings.forget_raters(), chosen, answers, method, plan)
+    return spans
+
+
+def _drawn(
+    table: Ratings, statistics: Mapping[str, Statistic], answers: Mapping[str, Estimate], method: str, plan: Plan
+) -> dict[str, Interval]:
+    size = plan.replicates * len(table.weights)
+    keys = [key for key, each in statistics.items() if not each.by_rater or size * each.n_sums <= MOST_PRODUCTS]
+    if not keys:
+        return {}
+    drawn = bootstrap.resample(
+        table, [statistics[key] for key in keys], seed=plan.seed, replicates=plan.replicates, method=method
+    )
+    spans = {}
+    for key, values in zip(keys, drawn, strict=True):
+        span = bootstrap.percentile(
+            values[:, 0], level=plan.level, method=method, seed=plan.seed, holding=answers[key].value
+        )
+        if span is not None:
+            spans[key] = span
+    return spans
+
+
+def _weighted(ratings: Ratings, coefficient: Coefficient, plan: Plan) -> dict[str, Any]:
+    statistic = coefficient.statistic(ratings)
+    answer = population.estimate(ratings, statistic)
+    if answer.value is None:
+        return entry(answer)
+    span = None
+    if plan.wanted:
+        span = bootstrap.interval(
+            ratings, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level, weighted=True
+        )
+    return entry(answer, span, population.standard_error(ratings, statistic).value)
+
+
+def _margins(ratings: Ratings) -> dict[str, Any]:
+    if ratings.n_raters != 2 or ratings.exchangeable:
+        return {}
+    answers = {
+        "pe_cohen": cohen.expected_agreement(ratings),
+        "pe_pi": scott.expected_agreement(ratings),
+        "kappa_max": cohen.kappa_max(ratings),
+    }
+    if ratings.n_labels == 2:
+        answers |= {"prevalence_index": cohen.prevalence_index(ratings), "bias_index": cohen.bias_index(ratings)}
+    return {key: entry(answer) for key, answer in answers.items()}
+
+
+def _per_class(ratings: Ratings, plan: Plan) -> dict[str, Any]:
+    k = ratings.n_labels
+    lists = {"specific_agreement": (classes.specific_agreement(ratings), classes.specific_statistic(k))}
+    if ratings.n_raters == 2 and not ratings.exchangeable:
+        lists["per_class_kappa"] = (classes.per_class_kappa(ratings), classes.per_class_statistic(k))
+    else:
+        lists["per_class_alpha"] = (classes.per_class_alpha(ratings), classes.per_class_alpha_statistic(k))
+        if fleiss.equal_sizes(ratings):
+            lists["fleiss_per_category"] = (fleiss.fleiss_per_category(ratings), fleiss.per_category_statistic(k))
+    statistics: dict[str, Any] = {}
+    for key, (answers, statistic) in lists.items():
+        errors = influence.standard_errors(statistic, ratings) if ratings.n_paired else [None] * k
+        spans = class_intervals(ratings, statistic, answers, plan)
+        rows = zip(ratings.labels, answers, spans, errors, strict=True)
+        statistics[key] = [{"label": as_json(label), **entry(*rest)} for label, *rest in rows]
+        if key == "per_class_kappa":
+            rows_se = zip(ratings.labels, classes.per_class_kappa_se(ratings), strict=True)
+            statistics["per_class_kappa_se"] = [{"label": as_json(label), **entry(each)} for label, each in rows_se]
+    return statistics
+
+
+def class_intervals(
+    ratings: Ratings, statistic: Statistic, answers: Sequence[Estimate], plan: Plan
+) -> list[Interval | None]:
+    """The interval of each class; few disagreements about a class make its own interval a smoothed one."""
+    spans: list[Interval | None] = [None] * len(answers)
+    if not plan.wanted or not ratings.n_paired:
+        return spans
+    table = ratings if statistic.by_rater else ratings.forget_raters()
+    counts, sizes = table.comparable().counts(), table.comparable().sizes
+    mixed = table.comparable().weights @ ((counts > 0) & (counts < sizes[:, None]))
+    methods = {}
+    for place, answer in enumerate(answers):
+        if answer.value is not None:
+            small = bootstrap.too_small(answer.n, float(mixed[place]), answer.value)
+            methods[place] = bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP
+    for method in sorted(set(methods.values())):
+        (values,) = bootstrap.resample(table, [statistic], seed=plan.seed, replicates=plan.replicates, method=method)
+        for place in (place for place, chosen in methods.items() if chosen == method):
+            spans[place] = bootstrap.percentile(
+                values[:, place], level=plan.level, method=method, seed=plan.seed, holding=answers[place].value
+            )
+    return spans
+
+
+def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, Any]:
+    if ratings.n_raters <= 2 or ratings.exchangeable:
+        return {}
+    statistics: dict[str, Any] = {}
+    for first, second in light.rater_pairs(ratings.n_raters):
+        pair = ratings.pair(first, second)
+        for each in applicable(pair, level, weights):
+            if not each.key.startswith(("cohen_", "weighted_")):
+                continue
+            answer, error = each.function(pair), each.standard_error
+            spans = table_intervals(pair, {each.key: each.statistic(pair)}, {each.key: answer}, plan)
+            row = entry(answer, spans.get(each.key), error(pair).value if error else None)
+            row = {"pair": [ratings.raters[first], ratings.raters[second]], **row}
+            statistics.setdefault(f"pairwise_{each.key}", []).append(row)
+    return statistics
+
+
+def _against(ratings: Ratings, expert: int, plan: Plan) -> dict[str, Any]:
+    pooled = {
+        "expert_kappa_pooled": experts.expert_kappa_pooled(ratings, expert),
+        "expert_percent_agreement": experts.expert_percent_agreement(ratings, expert),
+    }
+    k, shared = ratings.n_labels, experts.with_expert(ratings, expert)
+    makers = {
+        "expert_kappa_pooled": experts.expert_statistic(off_diagonal(k), ratings.n_raters, expert),
+        "expert_percent_agreement": experts.percent_statistic(ratings.n_raters, k, expert),
+    }
+    defined = {key: makers[key] for key, answer in pooled.items() if answer.value is not None}
+    # Pairs with the same expert rating are not independent, so Wilson's interval does not fit: items are resampled.
+    spans = {}
+    if plan.wanted and defined:
+        small = any(bootstrap.too_small(pooled[key].n, shared.n_disputed, pooled[key].value or 0.0) for key in defined)
+        spans = _drawn(shared, defined, pooled, bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP, plan)
+    statistics: dict[str, Any] = {key: entry(answer, spans.get(key)) for key, answer in pooled.items()}
+    statistics["expert_kappa_per_rater"] = []
+    for other, answer in experts.expert_kappa_per_rater(ratings, expert).items():
+        pair = ratings.pair(other, expert)
+        maker = {"cohen_kappa": cohen.cohen_statistic(off_diagonal(k))}
+        span = table_intervals(pair, maker, {"cohen_kappa": answer}, plan).get("cohen_kappa")
+        row = {"rater": ratings.raters[other], **entry(answer, span, cohen.cohen_se(pair).value)}
+        statistics["expert_kappa_per_rater"].append(row)
+    return statistics
+
+
+def _of_sets(ratings: Ratings, names: Sequence[Label], plan: Plan) -> dict[str, Any]:
+    """One row of binary figures per class, and their mean, which is never shown without the list."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    key = "cohen_kappa" if ratings.n_raters == 2 and not ratings.exchangeable else "krippendorff_alpha_nominal"
+    coefficient = registry.COEFFICIENTS[key]
+    for name in names:
+        binary = multilabel.of_class(ratings, name)
+        answer = coefficient.function(binary)
+        spans = table_intervals(binary, {key: coefficient.statistic(binary)}, {key: answer}, plan)
+        error = coefficient.standard_error(binary).value if coefficient.standard_error else None
+        rows.setdefault(f"per_label_{key}", []).append({"label": name, **entry(answer, spans.get(key), error)})
+        specific = classes.specific_agreement(binary)[0]
+        rows.setdefault("specific_agreement", []).append({"label": name, **entry(specific)})
+    statistics: dict[str, Any] = dict(rows)
+    if ratings.n_raters == 2 and not ratings.exchangeable:
+        statistics["macro_mean_kappa"] = entry(multilabel.macro_mean_kappa(ratings, names))
+    return statistics
+
+
+def _all_classes(ratings: Ratings) -> list[Label]:
+    members = {member for label in ratings.labels if isinstance(label, frozenset) for member in label}
+    return sorted(members, key=repr)
+
+
+def _number(value: float) -> float | int:
+    return int(value) if value == int(value) else value
