@@ -71,3 +71,19 @@ class JobState(TextChoices):
     DONE = "done", _("done")
     FAILED = "failed", _("failed")
     CANCELLED = "cancelled", _("cancelled")
+
+
+class RowProblem(TextChoices):
+    """What an import found in a row of a file. `projects.staging` says which of these can be imported all the same."""
+
+    UNREADABLE = "unreadable", _("the row cannot be read")
+    NO_ID = "no_id", _("the id is missing or empty")
+    BAD_ID = "bad_id", _("the id is too long, or no text or number")
+    ID_IN_PROJECT = "id_in_project", _("an item of the project has the same id")
+    ID_IN_FILE = "id_in_file", _("an earlier row has the same id")
+    EMPTY = "empty", _("nothing to show: every shown field is empty")
+    PARTLY_EMPTY = "partly_empty", _("one of the shown fields is empty")
+    SAME_IN_PROJECT = "same_in_project", _("an item of the project has exactly the same content")
+    SAME_IN_FILE = "same_in_file", _("an earlier row has exactly the same content")
+    LIKE_IN_PROJECT = "like_in_project", _("differs from an item of the project only in case or white space")
+    LIKE_IN_FILE = "like_in_file", _("differs from an earlier row only in case or white space")

@@ -1,5 +1,6 @@
 """Who works on what: people, projects, guideline versions, items and long jobs. See DESIGN §1 for the words."""
 
+from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
 from django.conf import settings
@@ -33,6 +34,12 @@ def protocol_defaults() -> dict[str, object]:
     }
 
 
+def in_order(content: Mapping[str, object], fields: Sequence[str]) -> list[tuple[str, object]]:
+    """The pairs of `content` as `fields` orders them; what `fields` does not name comes last, by name."""
+    named = [name for name in fields if name in content]
+    return [(name, content[name]) for name in [*named, *sorted(set(content) - set(named))]]
+
+
 class User(AbstractUser):
     """A person who can log in. What they may do is held per project, in `Membership`."""
 
@@ -40,6 +47,16 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.get_full_name() or self.username
+
+
+class FailedLogIn(models.Model):
+    """A wrong password, kept for some minutes to slow down guessing. `digest` stands for name and address."""
+
+    digest = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["digest", "at"], name="projects_failedlogin_digest")]
 
 
 class Project(models.Model):
@@ -261,6 +278,7 @@ class Batch(models.Model):
     id_field = models.CharField(max_length=200, blank=True)
     metadata_fields = models.JSONField(default=list)
     size = models.PositiveIntegerField(default=0)
+    ready = models.BooleanField(default=True, help_text=_("false while an import still copies its items"))
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
 
@@ -269,8 +287,12 @@ class Batch(models.Model):
 
 
 class ItemQuerySet(models.QuerySet["Item"]):
+    def arrived(self) -> "ItemQuerySet":
+        """Those whose import has been copied as a whole. Of an import that still runs nothing may be seen or drawn."""
+        return self.filter(batch__ready=True)
+
     def current(self) -> "ItemQuerySet":
-        return self.filter(standing=enums.Standing.CURRENT)
+        return self.arrived().filter(standing=enums.Standing.CURRENT)
 
     def in_batch(self, batch: Batch) -> "ItemQuerySet":
         return self.filter(batch=batch)
@@ -280,7 +302,8 @@ class Item(models.Model):
     """One thing to be labelled: an immutable snapshot. A correction makes a successor."""
 
     uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
+    # No index of its own where another one begins with the column: every index costs each imported row.
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items", db_index=False)
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="items")
     number = models.PositiveIntegerField(help_text=_("its row in the imported file"))
     external_id = models.CharField(max_length=200, blank=True)
@@ -289,7 +312,9 @@ class Item(models.Model):
     content_hash = models.CharField(max_length=64)
     folded_hash = models.CharField(max_length=64)
     standing = models.CharField(max_length=12, choices=enums.Standing, default=enums.Standing.CURRENT)
-    superseded_by = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    superseded_by = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = ItemQuerySet.as_manager()
@@ -305,10 +330,17 @@ class Item(models.Model):
         indexes = [
             models.Index(F("project"), F("standing"), F("id"), name="projects_item_standing"),
             models.Index(F("project"), F("folded_hash"), name="projects_item_folded"),
+            models.Index(
+                fields=["superseded_by"], condition=Q(superseded_by__isnull=False), name="projects_item_superseded"
+            ),
         ]
 
     def __str__(self) -> str:
         return self.external_id or str(self.uuid)
+
+    def shown(self, fields: Sequence[str]) -> list[tuple[str, object]]:
+        """What is shown, in the order of `fields` (a batch's or project's); PostgreSQL keeps no order of keys."""
+        return in_order(self.content, fields)
 
 
 class Job(models.Model):
@@ -341,21 +373,30 @@ class Job(models.Model):
             )
         ]
 
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in (enums.JobState.WAITING, enums.JobState.RUNNING)
+
+    @property
+    def percent(self) -> int | None:
+        return min(100, 100 * self.done // self.total) if self.total else None
+
 
 class StagedRow(models.Model):
     """A row of an uploaded file, kept until the import is confirmed or dropped: preview and duplicates read it."""
 
-    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows", db_index=False)
     number = models.PositiveIntegerField()
     external_id = models.CharField(max_length=200, blank=True)
     content = models.JSONField(null=True)
     metadata = models.JSONField(default=dict)
     content_hash = models.CharField(max_length=64, blank=True)
     folded_hash = models.CharField(max_length=64, blank=True)
-    problem = models.CharField(max_length=20, blank=True, help_text=_("code of what is wrong; empty: will be imported"))
+    problem = models.CharField(max_length=20, blank=True, help_text=_("a RowProblem; empty: will be imported"))
     message = models.TextField(blank=True)
 
     class Meta:
+        constraints = [models.UniqueConstraint("job", "number", name="projects_stagedrow_number_once")]
         indexes = [
             models.Index(fields=["job", "problem", "number"], name="projects_stagedrow_problem"),
             models.Index(fields=["job", "folded_hash"], name="projects_stagedrow_folded"),
