@@ -180,6 +180,7 @@ def _canonical(population: Iterable[Candidate]) -> bytes:
 
 def _share(share_percent: Decimal | int) -> Fraction:
     # A float would make 0.1 % of 500 items a matter of binary rounding.
-    if isinstance(share_percent, float) or not 0 <= share_percent <= 100:
+    exact = isinstance(share_percent, int | Decimal) and Decimal(share_percent).is_finite()
+    if not (exact and 0 <= share_percent <= 100):
         raise ValueError(f"A share of {share_percent!r} %: expected a whole number or a Decimal from 0 to 100.")
     return Fraction(share_percent) / 100

@@ -21,6 +21,7 @@ _BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
+_LONGEST_MARK = max(len(mark) for mark, _ in _BYTE_ORDER_MARKS)
 _SIGNATURES = (
     (b"PK\x03\x04", "a ZIP archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word document"),
@@ -82,6 +83,8 @@ class Text:
 def open_text(stream: IO[bytes]) -> Text:
     """The text of `stream`; FormatError if it is empty or begins as no text does."""
     head = stream.read(_CHUNK)
+    while head and len(head) < _LONGEST_MARK and (more := stream.read(_CHUNK)):
+        head += more
     if not head:
         raise FormatError("The file is empty (0 bytes): export it again, with rows in it.")
     kind = next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
