@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from projects.enums import Action, Role
 from projects.errors import NotAllowed
-from projects.models import Membership, Project
+from projects.models import Invitation, Membership, Project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -49,7 +49,8 @@ ROLE_ACTIONS: dict[Role, set[Action]] = {
 }
 
 
-def roles(member: Membership) -> set[Role]:
+def roles(member: Membership | Invitation) -> set[Role]:
+    """The roles that a member holds, or that an invitation will give."""
     held = {Role.ANNOTATOR: member.is_annotator, Role.LEAD: member.is_lead, Role.ADMIN: member.is_admin}
     return {role for role, has in held.items() if has}
 

@@ -1,0 +1,25 @@
+"""Forms of a project itself."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from projects.models import Project
+
+
+class ProjectForm(forms.ModelForm):
+    """A new project."""
+
+    class Meta:
+        model = Project
+        fields = ["name", "description"]
+        labels = {"name": _("Name"), "description": _("What is labelled, and what for")}
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+
+class SettingsForm(ProjectForm):
+    """The settings of a project; its protocol has a page of its own."""
+
+    class Meta(ProjectForm.Meta):
+        fields = ["name", "description", "notice"]
+        labels = {**ProjectForm.Meta.labels, "notice": _("Notice")}
+        help_texts = {"notice": _("One sentence, shown to all members on every page of the project.")}

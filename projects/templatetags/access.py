@@ -1,0 +1,40 @@
+"""`{% load access %}`: what the viewer may do, and the entries of the frame."""
+
+from django import template
+
+from projects import access, health, navigation
+from projects.enums import Action, Role
+from projects.models import Membership
+
+register = template.Library()
+
+
+@register.filter
+def may(member: Membership | None, action: str) -> bool:
+    """`{% if member|may:"see_agreement" %}`. An action that does not exist raises, so that a typo shows."""
+    return bool(member) and access.allows(member, Action(action))
+
+
+@register.filter
+def roles(member: Membership) -> list[Role]:
+    """The roles that `member` holds, in their order."""
+    held = access.roles(member)
+    return [role for role in Role if role in held]
+
+
+@register.filter
+def start(member: Membership) -> str:
+    """The address at which `member` begins in their project."""
+    return navigation.start(member)
+
+
+@register.simple_tag
+def entries(member: Membership | None, current: str = "") -> list[navigation.Link]:
+    """`{% entries member nav as links %}`"""
+    return navigation.links(member, current) if member else []
+
+
+@register.simple_tag
+def banner(member: Membership | None) -> str:
+    """What is wrong with the background work, for those who wait for it; nothing when all is well."""
+    return health.sentence() if member and access.allows(member, Action.SEE_ITEMS) else ""

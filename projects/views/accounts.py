@@ -1,0 +1,87 @@
+"""Logging in and out, passwords, signing up, and one's own account."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_required
+from django.contrib.messages.views import SuccessMessageMixin
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+from rest_framework.authtoken.models import Token
+
+from projects.forms.account import AccountForm, LogInForm, SignUpForm
+
+
+class LogIn(auth.LoginView):
+    authentication_form = LogInForm
+    redirect_authenticated_user = True
+
+
+class LogOut(auth.LogoutView):
+    next_page = reverse_lazy("projects:login")
+
+
+class PasswordChange(SuccessMessageMixin, auth.PasswordChangeView):
+    success_url = reverse_lazy("projects:account")
+    success_message = gettext_lazy("Your password is changed. Other devices have been logged out.")
+
+
+class PasswordReset(auth.PasswordResetView):
+    subject_template_name = "registration/password_reset_subject.txt"
+    success_url = reverse_lazy("projects:password-reset-sent")
+
+
+class PasswordResetSent(auth.PasswordResetDoneView):
+    pass
+
+
+class PasswordResetConfirm(SuccessMessageMixin, auth.PasswordResetConfirmView):
+    success_url = reverse_lazy("projects:login")
+    success_message = gettext_lazy("Your new password is set. Log in with it.")
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "POST"])
+def sign_up(request: HttpRequest) -> HttpResponse:
+    if not settings.OPEN_SIGN_UP:
+        raise Http404(_("Accounts here are made by invitation: ask an admin of your project for a link."))
+    form = SignUpForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        login(request, form.save())
+        return redirect("projects:project-list")
+    return render(request, "registration/sign_up.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@login_required
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    form = AccountForm(request.POST or None, user=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("Your account is saved."))
+        return redirect("projects:account")
+    context = {"form": form, "token": Token.objects.filter(user=request.user).first()}
+    return render(request, "projects/account.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@never_cache
+@require_POST
+def token(request: HttpRequest) -> HttpResponse:
+    """Make a new API token, which ends the old one, or end it. The key is shown in this answer only."""
+    Token.objects.filter(user=request.user).delete()
+    if "revoke" in request.POST:
+        messages.success(request, _("The API token is revoked."))
+        return redirect("projects:account")
+    made = Token.objects.create(user=request.user)
+    context = {"form": AccountForm(user=request.user), "token": made, "new_key": made.key}
+    return render(request, "projects/account.html", context)

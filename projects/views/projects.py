@@ -1,0 +1,46 @@
+"""The list of one's projects, a new project, and its settings."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from projects import access, members
+from projects.enums import Action
+from projects.forms.project import ProjectForm, SettingsForm
+
+
+@login_required
+@require_safe
+def project_list(request: HttpRequest) -> HttpResponse:
+    return render(request, "projects/project_list.html", {"memberships": access.projects_of(request.user)})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def project_create(request: HttpRequest) -> HttpResponse:
+    form = ProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        member = members.found(**form.cleaned_data, user=request.user)
+        return redirect("projects:guideline", member.project.uuid)
+    status = 422 if form.errors else 200
+    return render(request, "projects/project_form.html", {"form": form}, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def settings(request: HttpRequest, project: UUID) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.SETTINGS)
+    form = SettingsForm(request.POST or None, instance=member.project)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("The settings are saved."))
+        return redirect("projects:settings", project)
+    # A refused form has already written its values into the instance: the frame should show what is stored.
+    member.project.refresh_from_db()
+    context = {"member": member, "nav": "settings", "form": form}
+    return render(request, "projects/settings.html", context, status=422 if form.errors else 200)
