@@ -1,0 +1,236 @@
+"""A guideline version as it is read: its text as HTML, and each label with its rule, look, key and examples."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from uuid import UUID
+
+from django.utils.safestring import SafeString, mark_safe
+
+from projects import prose, styles
+from projects.differences import Content, ExamplePart, LabelPart, QuestionPart
+from projects.enums import ExampleKind
+from projects.models import Example, GuidelineVersion, Question
+from projects.styles import Style
+from projects.task_types import TASK_TYPES, Json
+
+KEPT_IN_MEMORY = 64
+# A rule stands under its label's heading: headings of its own go below that.
+DEFINITION_HEADINGS = 4
+
+
+@dataclass(frozen=True)
+class ExampleReading:
+    """An example with its values in words. `names_known`: its question and labels are all in the version."""
+
+    uuid: UUID | None
+    question_key: str
+    content: Mapping[str, Json]
+    value: Json
+    value_name: str
+    confused_with: Json
+    confused_name: str
+    rationale: str
+    kind: str
+    origin: str
+    names_known: bool = True
+
+    @property
+    def kind_name(self) -> str:
+        return str(ExampleKind(self.kind).label)
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """(field, text), without the names where there is but one field."""
+        shown = [(name, "" if text is None else str(text)) for name, text in self.content.items()]
+        return shown if len(shown) > 1 else [("", text) for _, text in shown]
+
+
+@dataclass(frozen=True)
+class LabelReading:
+    key: str
+    name: str
+    order: int
+    value: float | None
+    definition: str
+    html: SafeString
+    examples: tuple[ExampleReading, ...] = ()
+    not_this: tuple[ExampleReading, ...] = ()
+    colour: str = ""
+    hotkey: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionReading:
+    key: str
+    text: str
+    help: str
+    task_type: str
+    required: bool
+    options: Mapping[str, Json]
+    labels: tuple[LabelReading, ...]
+
+    @property
+    def task_title(self) -> str:
+        return TASK_TYPES[self.task_type].title
+
+    @property
+    def widget(self) -> str:
+        return TASK_TYPES[self.task_type].widget
+
+    def label(self, key: Json) -> LabelReading | None:
+        return next((label for label in self.labels if label.key == key), None)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`loose`: examples whose question or label is not in the version; only a draft can have such."""
+
+    version: GuidelineVersion
+    html: SafeString
+    questions: tuple[QuestionReading, ...]
+    loose: tuple[ExampleReading, ...] = field(default=())
+
+    def question(self, key: str) -> QuestionReading | None:
+        return next((question for question in self.questions if question.key == key), None)
+
+
+def reading(version: GuidelineVersion) -> Reading:
+    """The version, to be read. Four queries; a published one is kept in memory, and then it is one: the styles."""
+    if version.is_draft or not version.digest:
+        made = _made(version.text, content_rows(version))
+    else:
+        made = _published(version.uuid, version.digest)
+    html, questions, loose = made
+    look = styles.chosen(version.project_id)
+    return Reading(version, html, tuple(_dressed(question, look) for question in questions), loose)
+
+
+def content(version: GuidelineVersion) -> Content:
+    """All that the version says as plain data, in three queries."""
+    questions, examples = content_rows(version)
+    return Content(
+        text=version.text,
+        questions=tuple(_question_part(question) for question in questions),
+        examples=tuple(_example_part(example) for example in examples),
+        label_mapping=version.label_mapping,
+    )
+
+
+def example_reading(example: Example, questions: Iterable[QuestionPart | QuestionReading]) -> ExampleReading:
+    """An example, saved or not, in the words of the version's labels."""
+    labels = {q.key: {label.key: label.name for label in q.labels} for q in questions}
+    names = labels.get(example.question_key)
+    keys = [*_values(example.value), *_values(example.confused_with)]
+    return ExampleReading(
+        uuid=example.uuid,
+        question_key=example.question_key,
+        content=example.content,
+        value=example.value,
+        value_name=_named(example.value, names or {}),
+        confused_with=example.confused_with,
+        confused_name=_named(example.confused_with, names or {}),
+        rationale=example.rationale,
+        kind=example.kind,
+        origin=example.origin,
+        names_known=names is not None and all(key in names for key in keys),
+    )
+
+
+Rows = tuple[list[Question], list[Example]]
+Made = tuple[SafeString, tuple[QuestionReading, ...], tuple[ExampleReading, ...]]
+
+
+def content_rows(version: GuidelineVersion) -> Rows:
+    """The questions with their labels prefetched, and the examples."""
+    return list(version.questions.prefetch_related("labels")), list(version.examples.all())
+
+
+@lru_cache(maxsize=KEPT_IN_MEMORY)
+def _published(uuid: UUID, digest: str) -> Made:
+    """What is published never changes, so that it need be rendered once. The digest is part of what it is known by."""
+    version = GuidelineVersion.objects.get(uuid=uuid, digest=digest)
+    return _made(version.text, content_rows(version))
+
+
+def _made(text: str, rows: Rows) -> Made:
+    questions, examples = rows
+    parts = [_question_part(question) for question in questions]
+    read = [example_reading(example, parts) for example in examples]
+    return (
+        _html(text),
+        tuple(_question(part, [one for one in read if one.question_key == part.key]) for part in parts),
+        tuple(one for one in read if not one.names_known),
+    )
+
+
+def _question(part: QuestionPart, examples: Sequence[ExampleReading]) -> QuestionReading:
+    return QuestionReading(
+        key=part.key,
+        text=part.text,
+        help=part.help,
+        task_type=part.task_type,
+        required=part.required,
+        options=part.options,
+        labels=tuple(
+            LabelReading(
+                key=label.key,
+                name=label.name,
+                order=order,
+                value=label.value,
+                definition=label.definition,
+                html=_html(label.definition, DEFINITION_HEADINGS),
+                examples=tuple(one for one in examples if label.key in _values(one.value)),
+                not_this=tuple(one for one in examples if label.key in _values(one.confused_with)),
+            )
+            for order, label in enumerate(part.labels)
+        ),
+    )
+
+
+def _dressed(question: QuestionReading, look: Mapping[tuple[str, str], Style]) -> QuestionReading:
+    worn = styles.dressed(question.key, question.labels, look)
+    labels = (replace(label, colour=worn[label.key].colour, hotkey=worn[label.key].hotkey) for label in question.labels)
+    return replace(question, labels=tuple(labels))
+
+
+def _html(text: str, heading_offset: int = 1) -> SafeString:
+    return mark_safe(prose.render_markdown(text, heading_offset))  # noqa: S308 - prose sanitises what it makes
+
+
+def _values(value: Json) -> list[Json]:
+    """The label keys in a value: one, a set of them, or none."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _named(value: Json, names: Mapping[str, str]) -> str:
+    return ", ".join(names.get(str(key), str(key)) for key in _values(value))
+
+
+def _question_part(question: Question) -> QuestionPart:
+    return QuestionPart(
+        key=question.key,
+        text=question.text,
+        help=question.help,
+        task_type=question.task_type,
+        required=question.required,
+        options=question.options,
+        labels=tuple(
+            LabelPart(label.key, label.name, label.definition, label.value) for label in question.labels.all()
+        ),
+    )
+
+
+def _example_part(example: Example) -> ExamplePart:
+    return ExamplePart(
+        lineage=str(example.lineage),
+        question_key=example.question_key,
+        content=example.content,
+        value=example.value,
+        confused_with=example.confused_with,
+        rationale=example.rationale,
+        kind=example.kind,
+        origin=example.origin,
+    )
