@@ -6,6 +6,8 @@ from collections.abc import Callable
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -28,9 +30,20 @@ class DomainErrorMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, DomainError):
             return None
-        fragment = getattr(request, "htmx", False) and not request.htmx.boosted
-        template = "_error.html" if fragment else "error.html"
-        return render(request, template, {"error": error}, status=error.status)
+        return refusal(request, error.message, error.status)
+
+
+def refusal(request: HttpRequest, message: str, status: int) -> HttpResponse:
+    """A page with the sentence; to htmx only the sentence, for the frame's place of messages: what was typed stays."""
+    error = {"message": message, "status": status}
+    htmx = getattr(request, "htmx", None)
+    if htmx and not htmx.boosted:
+        headers = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML"}
+        response = HttpResponse(render_to_string("_error.html", {"error": error}), status=status, headers=headers)
+    else:
+        response = render(request, "error.html", {"error": error}, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 def api_exception_handler(error: Exception, context: dict[str, object]) -> Response | None:
@@ -59,12 +72,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         else ""
     )
     message = said or _("There is no page at this address, or it is not yours to see.")
-    return render(request, "error.html", {"error": {"message": message, "status": 404}}, status=404)
+    return refusal(request, message, 404)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     message = str(exception) or _("You may not do this.")
-    return render(request, "error.html", {"error": {"message": message, "status": 403}}, status=403)
+    return refusal(request, message, 403)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -73,7 +86,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         "This form was made before you last logged in or out, or your browser sends no cookies. "
         "Go back, reload the page and send it again."
     )
-    return render(request, "error.html", {"error": {"message": message, "status": 403}}, status=403)
+    return refusal(request, message, 403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

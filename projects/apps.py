@@ -5,3 +5,9 @@ from django.utils.translation import gettext_lazy as _
 class ProjectsConfig(AppConfig):
     name = "projects"
     verbose_name = _("projects")
+
+    def ready(self) -> None:
+        from projects import jobs, mailing
+        from projects.enums import JobKind
+
+        jobs.register(JobKind.MAIL, mailing.send)

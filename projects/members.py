@@ -5,8 +5,6 @@ import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from django.conf import settings
-from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -91,24 +89,6 @@ def invite(
         **_fields(wanted),
     )
     return invitation, token
-
-
-def mail(invitation: Invitation, link: str) -> bool:
-    """Send the link; False when the mail server did not take it (the link can still be passed on by hand)."""
-    text = _(
-        "%(name)s invites you to “%(project)s” in Concord.\n\n"
-        "Follow this link to join; it works once, until %(until)s:\n\n%(link)s\n"
-    ) % {
-        "name": invitation.invited_by.name,
-        "project": invitation.project.name,
-        "until": timezone.localtime(invitation.expires_at).strftime("%Y-%m-%d %H:%M %Z"),
-        "link": link,
-    }
-    try:
-        subject = _("Invitation to “%(project)s”") % {"project": " ".join(invitation.project.name.split())}
-        return bool(send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [invitation.email]))
-    except OSError:
-        return False
 
 
 def digest(token: str) -> str:

@@ -1,13 +1,13 @@
 """Forms of an account: log in, sign up, one's own details."""
 
 import zoneinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, UserCreationForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -48,7 +48,11 @@ class LogInForm(AuthenticationForm):
         return cleaned
 
 
-class SignUpForm(UserCreationForm):
+# Django's forms are generic for the type checker only.
+UserForm = UserCreationForm[User] if TYPE_CHECKING else UserCreationForm
+
+
+class SignUpForm(UserForm):
     """A new account."""
 
     name = forms.CharField(label=gettext_lazy("Name"), max_length=150, required=False)
@@ -104,9 +108,9 @@ class AccountForm(forms.Form):
         help_text=gettext_lazy("Needed only when the e-mail address changes."),
     )
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+    def __init__(self, data: QueryDict | None = None, *, user: User) -> None:
         initial = {"name": user.get_full_name(), "email": user.email, "time_zone": user.time_zone}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(data, initial=initial)
         self.user = user
         zone = self.fields["time_zone"]
         assert isinstance(zone, forms.ChoiceField)  # noqa: S101 - tells mypy what the class above says

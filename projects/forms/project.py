@@ -1,12 +1,17 @@
 """Forms of a project itself."""
 
+from typing import TYPE_CHECKING
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from projects.models import Project
 
+# Django's forms are generic for the type checker only.
+OfProject = forms.ModelForm[Project] if TYPE_CHECKING else forms.ModelForm
 
-class ProjectForm(forms.ModelForm):
+
+class ProjectForm(OfProject):
     """A new project."""
 
     class Meta:

@@ -12,7 +12,8 @@ register = template.Library()
 @register.filter
 def may(member: Membership | None, action: str) -> bool:
     """`{% if member|may:"see_agreement" %}`. An action that does not exist raises, so that a typo shows."""
-    return bool(member) and access.allows(member, Action(action))
+    wanted = Action(action)
+    return member is not None and member != "" and access.allows(member, wanted)
 
 
 @register.filter

@@ -5,18 +5,18 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
-from django.contrib.messages.views import SuccessMessageMixin
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
 from projects.forms.account import AccountForm, LogInForm, SignUpForm
+from projects.requests import UserRequest
 
 
 class LogIn(auth.LoginView):
@@ -25,12 +25,15 @@ class LogIn(auth.LoginView):
 
 
 class LogOut(auth.LogoutView):
-    next_page = reverse_lazy("projects:login")
+    """By POST only; goes to LOGOUT_REDIRECT_URL."""
 
 
-class PasswordChange(SuccessMessageMixin, auth.PasswordChangeView):
+class PasswordChange(auth.PasswordChangeView):
     success_url = reverse_lazy("projects:account")
-    success_message = gettext_lazy("Your password is changed. Other devices have been logged out.")
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        messages.success(self.request, _("Your password is changed. Other devices have been logged out."))
+        return super().form_valid(form)
 
 
 class PasswordReset(auth.PasswordResetView):
@@ -42,9 +45,12 @@ class PasswordResetSent(auth.PasswordResetDoneView):
     pass
 
 
-class PasswordResetConfirm(SuccessMessageMixin, auth.PasswordResetConfirmView):
+class PasswordResetConfirm(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("projects:login")
-    success_message = gettext_lazy("Your new password is set. Log in with it.")
+
+    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
+        messages.success(self.request, _("Your new password is set. Log in with it."))
+        return super().form_valid(form)
 
 
 @sensitive_post_parameters()
@@ -63,7 +69,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 @login_required
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: UserRequest) -> HttpResponse:
     form = AccountForm(request.POST or None, user=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -76,7 +82,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 @never_cache
 @require_POST
-def token(request: HttpRequest) -> HttpResponse:
+def token(request: UserRequest) -> HttpResponse:
     """Make a new API token, which ends the old one, or end it. The key is shown in this answer only."""
     Token.objects.filter(user=request.user).delete()
     if "revoke" in request.POST:

@@ -16,24 +16,25 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from projects import access, members, navigation
+from projects import access, mailing, members, navigation
 from projects.enums import Action, Role
 from projects.errors import DomainError
 from projects.forms.account import SignUpForm
 from projects.forms.members import AddForm, InviteForm, RolesForm
 from projects.models import Membership
+from projects.requests import UserRequest
 
 
 @login_required
 @require_safe
-def member_list(request: HttpRequest, project: UUID) -> HttpResponse:
+def member_list(request: UserRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.SEE_MEMBERS)
     return _list_page(request, member)
 
 
 @login_required
 @require_POST
-def add(request: HttpRequest, project: UUID) -> HttpResponse:
+def add(request: UserRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     form = AddForm(request.POST, prefix="add")
     if form.is_valid():
@@ -50,21 +51,23 @@ def add(request: HttpRequest, project: UUID) -> HttpResponse:
 @login_required
 @never_cache
 @require_POST
-def invite(request: HttpRequest, project: UUID) -> HttpResponse:
+def invite(request: UserRequest, project: UUID) -> HttpResponse:
     """Answers with the page itself, not a redirect: the link can be shown this once only."""
     member = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     form = InviteForm(request.POST, prefix="invite")
     if not form.is_valid():
         return _list_page(request, member, invite=form, status=422)
-    invitation, token = members.invite(member.project, **form.cleaned_data, by=member)
-    link = request.build_absolute_uri(reverse("projects:join", args=[token]))
-    mailed = members.mail(invitation, link)
-    return _list_page(request, member, invitation=invitation, link=link, mailed=mailed)
+    with transaction.atomic():
+        invitation, token = members.invite(member.project, **form.cleaned_data, by=member)
+        link = request.build_absolute_uri(reverse("projects:join", args=[token]))
+        if mailing.sends():
+            mailing.invitation(invitation, link=link)
+    return _list_page(request, member, invitation=invitation, link=link, mailed=mailing.sends())
 
 
 @login_required
 @require_POST
-def withdraw(request: HttpRequest, project: UUID, invitation: UUID) -> HttpResponse:
+def withdraw(request: UserRequest, project: UUID, invitation: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     members.withdraw(get_object_or_404(member.project.invitations, uuid=invitation), by=member)
     messages.success(request, _("The invitation is withdrawn; its link no longer works."))
@@ -73,7 +76,7 @@ def withdraw(request: HttpRequest, project: UUID, invitation: UUID) -> HttpRespo
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def edit(request: HttpRequest, project: UUID, member: UUID) -> HttpResponse:
+def edit(request: UserRequest, project: UUID, member: UUID) -> HttpResponse:
     viewer = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     person = _person(viewer, member)
     form = RolesForm(request.POST or None, initial={"roles": list(access.roles(person))})
@@ -91,7 +94,7 @@ def edit(request: HttpRequest, project: UUID, member: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def deactivate(request: HttpRequest, project: UUID, member: UUID) -> HttpResponse:
+def deactivate(request: UserRequest, project: UUID, member: UUID) -> HttpResponse:
     viewer = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     person = members.deactivate(_person(viewer, member), by=viewer)
     messages.success(request, _("%(name)s is no longer active. What they made stays.") % {"name": person.name})
@@ -102,7 +105,7 @@ def deactivate(request: HttpRequest, project: UUID, member: UUID) -> HttpRespons
 
 @login_required
 @require_POST
-def reactivate(request: HttpRequest, project: UUID, member: UUID) -> HttpResponse:
+def reactivate(request: UserRequest, project: UUID, member: UUID) -> HttpResponse:
     viewer = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     person = members.reactivate(_person(viewer, member), by=viewer)
     messages.success(request, _("%(name)s is active again.") % {"name": person.name})
@@ -145,8 +148,10 @@ def _list_page(
     everyone = member.project.memberships.select_related("user").order_by("-active", "alias", "pk")
     context |= {"member": member, "nav": "members", "people": everyone}
     if access.allows(member, Action.MANAGE_MEMBERS):
+        invitations = members.invitations(member.project)
+        mails = mailing.latest(invitations)
         context |= {
-            "invitations": members.invitations(member.project),
+            "invitations": [(invitation, mails.get(str(invitation.uuid))) for invitation in invitations],
             "add_form": add or AddForm(prefix="add", initial={"roles": [Role.ANNOTATOR]}),
             "invite_form": invite or InviteForm(prefix="invite", initial={"roles": [Role.ANNOTATOR]}),
         }

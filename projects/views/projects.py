@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
@@ -12,17 +12,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 from projects import access, members
 from projects.enums import Action
 from projects.forms.project import ProjectForm, SettingsForm
+from projects.requests import UserRequest
 
 
 @login_required
 @require_safe
-def project_list(request: HttpRequest) -> HttpResponse:
+def project_list(request: UserRequest) -> HttpResponse:
     return render(request, "projects/project_list.html", {"memberships": access.projects_of(request.user)})
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def project_create(request: HttpRequest) -> HttpResponse:
+def project_create(request: UserRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         member = members.found(**form.cleaned_data, user=request.user)
@@ -33,7 +34,7 @@ def project_create(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def settings(request: HttpRequest, project: UUID) -> HttpResponse:
+def settings(request: UserRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.SETTINGS)
     form = SettingsForm(request.POST or None, instance=member.project)
     if request.method == "POST" and form.is_valid():
