@@ -1,11 +1,20 @@
 """The Celery application: `celery -A config worker`, `celery -A config beat`."""
 
+import logging.config
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("concord")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@signals.setup_logging.connect
+def _log_as_the_pages_do(**kwargs: Any) -> None:
+    """One form of log line for web, worker and beat; with a receiver here Celery sets up none of its own."""
+    logging.config.dictConfig(settings.LOGGING)

@@ -1,7 +1,10 @@
 """Typed readers of environment variables. An error gives name, value and expectation."""
 
 import os
+import re
+import zoneinfo
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
@@ -10,7 +13,12 @@ class EnvError(ValueError):
     """A setting whose value cannot be used; the message is meant for a person."""
 
     def __init__(self, name: str, value: str, expectation: str) -> None:
-        super().__init__(f"{name}={value}: expected {expectation}.")
+        super().__init__(f"{name}={without_password(value)}: expected {expectation}.")
+
+
+def without_password(value: str) -> str:
+    """An address as it may be printed and logged."""
+    return re.sub(r"(?<=://)([^:/@]*):[^@]*@", r"\1:***@", value)
 
 
 class Env:
@@ -46,8 +54,29 @@ class Env:
 
     def url(self, name: str, *, schemes: tuple[str, ...]) -> str:
         value = self.text(name)
-        if value and value.partition("://")[0] not in schemes:
-            raise EnvError(name, value, "an address that starts with " + " or ".join(f"{s}://" for s in schemes))
+        if not value:
+            return value
+        wanted = "an address that starts with " + " or ".join(f"{s}://" for s in schemes)
+        if value.partition("://")[0] not in schemes:
+            raise EnvError(name, value, wanted)
+        try:
+            int(urlsplit(value).port or 0)
+        except ValueError as error:
+            raise EnvError(name, value, f"{wanted} and has a port of 1 to 65535") from error
+        return value
+
+    def one_of(self, name: str, default: str, *, choices: tuple[str, ...]) -> str:
+        value = self.text(name, default).upper()
+        if value not in choices:
+            raise EnvError(name, value, "one of " + ", ".join(choices))
+        return value
+
+    def zone(self, name: str, default: str) -> str:
+        value = self.text(name, default)
+        try:
+            zoneinfo.ZoneInfo(value)
+        except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
+            raise EnvError(name, value, "a time zone such as Europe/Berlin") from error
         return value
 
     def listed(self, name: str, default: tuple[str, ...] = ()) -> list[str]:

@@ -6,30 +6,40 @@ from pathlib import Path
 import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
+from config import mail
 from config.env import Env, EnvError
 from config.secrets import laptop_secret
 
 env = Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
+VAR = Path(env.text("CONCORD_VAR", str(BASE_DIR / "var"))).absolute()
 try:
-    VAR = Path(env.text("CONCORD_VAR", str(BASE_DIR / "var")))
     DATABASE_URL = env.url("DATABASE_URL", schemes=("postgres", "postgresql", "sqlite"))
     REDIS_URL = env.url("REDIS_URL", schemes=("redis", "rediss"))
+    PORT = env.whole("PORT", 8000, at_least=1, at_most=65_535)
     TEAM = env.flag("CONCORD_TEAM", default=False)
+    DEMO = env.flag("CONCORD_DEMO", default=not TEAM)
     OPEN_SIGN_UP = env.flag("CONCORD_OPEN_SIGN_UP", default=False)
     LEASE_MINUTES = env.whole("CONCORD_LEASE_MINUTES", 30, at_least=1, at_most=10_080)
     UPLOAD_MEGABYTES = env.whole("CONCORD_UPLOAD_MEGABYTES", 512, at_least=1)
     SWEEP_SECONDS = env.whole("CONCORD_SWEEP_SECONDS", 5, at_least=1, at_most=3600)
+    WEB_PROCESSES = env.whole("CONCORD_WEB_PROCESSES", 2, at_least=1, at_most=64)
+    WEB_THREADS = env.whole("CONCORD_WEB_THREADS", 8, at_least=1, at_most=64)
+    # Two at least: while one is busy with a long import the other computes figures and closes draws.
+    WORKER_PROCESSES = env.whole("CONCORD_WORKER_PROCESSES", 2, at_least=2, at_most=64)
     ALLOWED_HOSTS = env.listed("CONCORD_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
     CSRF_TRUSTED_ORIGINS = env.listed("CONCORD_ORIGINS")
     SECURE = env.flag("CONCORD_HTTPS", default=False)
-    EMAIL_URL = env.url("CONCORD_EMAIL_URL", schemes=("smtp", "smtps", "console", "file"))
+    EMAIL_URL = env.url("CONCORD_EMAIL_URL", schemes=mail.SCHEMES)
     DEFAULT_FROM_EMAIL = env.text("CONCORD_EMAIL_FROM", "concord@localhost")
-    TIME_ZONE = env.text("CONCORD_TIME_ZONE", "UTC")
+    MAIL = mail.parse(EMAIL_URL)
+    TIME_ZONE = env.zone("CONCORD_TIME_ZONE", "UTC")
+    LOG_LEVEL = env.one_of("CONCORD_LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
     SECRET_KEY = env.text("CONCORD_SECRET_KEY") or laptop_secret(VAR)
-    LOG_LEVEL = env.text("CONCORD_LOG_LEVEL", "INFO").upper()
 except EnvError as error:
     sys.exit(str(error))
+except OSError as error:
+    sys.exit(f"CONCORD_VAR={VAR}: expected a folder that this user may write to ({error.strerror}).")
 
 DEBUG = False
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
@@ -97,12 +107,15 @@ SQLITE_OPTIONS = {
 }
 try:
     DATABASES = {"default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{VAR / 'concord.sqlite3'}")}
+    if not DATABASES["default"]["NAME"]:
+        raise ValueError("it names no database")
 except (ValueError, KeyError) as error:
     sys.exit(str(EnvError("DATABASE_URL", DATABASE_URL, f"postgres://user:password@host:5432/name ({error})")))
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
     DATABASES["default"]["CONN_MAX_AGE"] = None
 else:
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
     DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -132,6 +145,8 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# Pages name the hashed files only.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = VAR / "files"
 FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_PERMISSIONS = 0o600
@@ -143,6 +158,16 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+if not TEAM:
+    # About TLS at a proxy, which a laptop's 127.0.0.1 has not; with CONCORD_TEAM=yes they are said.
+    SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
+
+EMAIL_BACKEND = MAIL.backend
+EMAIL_FILE_PATH = MAIL.folder
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
+EMAIL_TIMEOUT = 10
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -178,16 +203,21 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     }
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CONCURRENCY = env.whole("CONCORD_WORKERS", 1, at_least=1)
-CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_PUBLISH_RETRY = False
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "beat-schedule")
+CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = WORKER_PROCESSES
+CELERY_WORKER_SEND_TASK_EVENTS = False
+# `celery inspect` broadcasts; the file-system broker keeps a file for everybody who ever listened.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
+CELERY_BEAT_SCHEDULER = "config.beat:Scheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "agreement.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS * 4}},
 }
+BANNER_SECONDS = 10  # how long a process remembers whether worker and beat were seen
 
 LOGGING = {
     "version": 1,
@@ -195,4 +225,10 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    # What is said every few seconds, or for every mistyped address, hides the line that matters.
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "django.server": {"handlers": ["console"], "propagate": False},
+        **{name: {"level": "WARNING"} for name in ("celery", "kombu", "amqp", "markdown_it")},
+    },
 }

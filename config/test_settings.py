@@ -24,4 +24,5 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+BANNER_SECONDS = -1  # asked anew for every page, so that queries can be counted
 WHITENOISE_AUTOREFRESH = True

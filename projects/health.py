@@ -1,38 +1,80 @@
-"""Whether background work is being done: the worker leaves a sign of life, the pages' banner reads it."""
+"""Whether background work is being done: worker and beat leave signs of life, the pages' banner reads them."""
 
+import logging
+import time
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from projects.models import Heartbeat
 
-WORKER = "worker"
+logger = logging.getLogger(__name__)
+
+WORKER, CLOCK = "worker", "beat"
+_remembered: tuple[float, list[str]] = (0, [])
+_started_at = timezone.now()
 
 
 def beat(at: datetime | None = None, *, note: str = "", name: str = WORKER) -> None:
-    """Leave the sign of life; the sweep calls it each time it ran."""
+    """Leave the sign of life: the worker with each sweep, the beat (`CLOCK`) by itself."""
     Heartbeat.objects.update_or_create(name=name, defaults={"at": at or timezone.now(), "note": note[:300]})
 
 
-def silent_for(at: datetime | None = None) -> timedelta | None:
-    """How long ago the worker was last seen; None when it never was."""
-    last = Heartbeat.objects.filter(name=WORKER).values_list("at", flat=True).first()
-    return None if last is None else (at or timezone.now()) - last
+def late(at: datetime | None = None, *, since: datetime | None = None) -> list[str]:
+    """The banner's sentences; none while worker and beat are seen often enough.
+
+    `since` (when this process started) gives them time to start beside it, also where their last signs are old. The
+    worker is asked by the beat: while that is silent, nothing can be said about the worker, and only the beat is named.
+    """
+    at, since = at or timezone.now(), since or _started_at
+    patience = timedelta(seconds=max(120, settings.SWEEP_SECONDS * 3))
+    signs = dict(Heartbeat.objects.values_list("name", "at"))
+    clock, worker = signs.get(CLOCK), signs.get(WORKER)
+    if at - max(clock or since, since) > patience:
+        return [_clock_sentence(clock, at)]
+    if (clock or at) - max(worker or since, since) > patience:
+        return [_worker_sentence(worker, at)]
+    return []
 
 
-def sentence(at: datetime | None = None) -> str:
-    """The banner's sentence, or nothing while the worker is seen often enough."""
-    silence = silent_for(at)
-    if silence is None:
+def banner() -> list[str]:
+    """`late` for every page: asked of the database every few seconds, and never the reason that a page fails."""
+    global _remembered
+    asked_at, sentences = _remembered
+    if not asked_at or time.monotonic() - asked_at > settings.BANNER_SECONDS:
+        try:
+            sentences = late()
+        except DatabaseError as error:
+            logger.warning("The signs of life cannot be read: %s", error)
+        _remembered = (time.monotonic(), sentences)
+    return sentences
+
+
+def _worker_sentence(seen: datetime | None, at: datetime) -> str:
+    if seen is None:
         return _("The background worker has not run yet: figures, imports and exports wait for it. Labels are saved.")
-    if silence < timedelta(seconds=max(60, settings.SWEEP_SECONDS * 12)):
-        return ""
-    minutes = int(silence.total_seconds() // 60)
+    minutes = _minutes(at - seen)
     return ngettext(
-        "Figures may be %(minutes)d minute old and imports wait: the worker is not running. Labels are saved.",
-        "Figures may be %(minutes)d minutes old and imports wait: the worker is not running. Labels are saved.",
+        "Figures may be out of date: the worker has not been seen for %(minutes)d minute. Labels are saved.",
+        "Figures may be out of date: the worker has not been seen for %(minutes)d minutes. Labels are saved.",
         minutes,
     ) % {"minutes": minutes}
+
+
+def _clock_sentence(seen: datetime | None, at: datetime) -> str:
+    if seen is None:
+        return _("The scheduler (beat) has not run yet: figures, imports and exports wait for it. Labels are saved.")
+    minutes = _minutes(at - seen)
+    return ngettext(
+        "Figures may be out of date: the scheduler (beat) has not been seen for %(minutes)d minute. Labels are saved.",
+        "Figures may be out of date: the scheduler (beat) has not been seen for %(minutes)d minutes. Labels are saved.",
+        minutes,
+    ) % {"minutes": minutes}
+
+
+def _minutes(silence: timedelta) -> int:
+    return int(silence.total_seconds() // 60)

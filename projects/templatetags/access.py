@@ -38,4 +38,4 @@ def entries(member: Membership | None, current: str = "") -> list[navigation.Lin
 @register.simple_tag
 def banner(member: Membership | None) -> str:
     """What is wrong with the background work, for those who wait for it; nothing when all is well."""
-    return health.sentence() if member and access.allows(member, Action.SEE_ITEMS) else ""
+    return " ".join(health.banner()) if member and access.allows(member, Action.SEE_ITEMS) else ""
