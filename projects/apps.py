@@ -7,7 +7,9 @@ class ProjectsConfig(AppConfig):
     verbose_name = _("projects")
 
     def ready(self) -> None:
-        from projects import jobs, mailing
+        from projects import importing, jobs, mailing
         from projects.enums import JobKind
 
         jobs.register(JobKind.MAIL, mailing.send)
+        jobs.register(JobKind.IMPORT_PREVIEW, importing.check)
+        jobs.register(JobKind.IMPORT, importing.copy)
