@@ -1,0 +1,525 @@
+"""Waves and their draws: opening, closing, and what is left over (DESIGN §2.3, §2.9, §3).
+
+Lock order everywhere in `annotations`: assignment, slot, membership, annotation, wave item, pair, draw; the wave row
+last, since every submit writes it.
+"""
+
+import hashlib
+import heapq
+import hmac
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, Max, OuterRef, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotations import conflicts, eligibility, sampling
+from annotations.enums import AssignmentState, Closing, DrawState, SlotKind, SlotState, WaveState
+from annotations.models import Annotation, Assignment, Draw, Look, Seat, Slot, Wave, WaveItem
+from annotations.sampling import Candidate, Tally
+from projects import access, guidelines
+from projects.enums import Role
+from projects.errors import DomainError, Invalid
+from projects.models import GuidelineVersion, Item, Membership, Project
+
+T = TypeVar("T")
+
+CHUNK = 500  # rows a statement: SQLite takes 32,766 variables, a slot has eleven columns
+RANK_BITS = 50  # random ranks sort before the clock: microseconds have passed 2**50 since 2005
+
+
+class TooFewFresh(DomainError):
+    code = "too_few_fresh"
+
+
+def clock_key(at: datetime) -> int:
+    """The queue key of a slot that opens or comes back at `at`: microseconds, behind every random rank."""
+    return int(at.timestamp() * 1_000_000)
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
+
+
+def open_wave(
+    project: Project,
+    *,
+    by: Membership,
+    at: datetime,
+    size: int | None = None,
+    share_percent: Decimal | None = None,
+    ratings_per_item: int | None = None,
+    pilot: bool = False,
+) -> Wave:
+    """Release `size` fresh items (all of them when None) as a wave, draw its overlap and serve it.
+
+    The draw freezes the project's protocol, with this share and these ratings per item. Membership is by
+    HMAC(seed, item uuid) inside strata, with a seed made here. Raises TooFewFresh with the ledger, Invalid for a share
+    or a number of ratings out of range, DomainError without a published guideline or while a wave is being opened.
+    """
+    wave = plan_wave(
+        project,
+        by=by,
+        at=at,
+        size=size,
+        share_percent=share_percent,
+        ratings_per_item=ratings_per_item,
+        pilot=pilot,
+    )
+    fill_wave(wave)
+    return wave
+
+
+@transaction.atomic
+def plan_wave(
+    project: Project,
+    *,
+    by: Membership,
+    at: datetime,
+    size: int | None = None,
+    share_percent: Decimal | None = None,
+    ratings_per_item: int | None = None,
+    pilot: bool = False,
+) -> Wave:
+    """The first, short half of `open_wave`: decide which items and which overlap, in state `opening`."""
+    project = Project.objects.select_for_update().get(pk=project.pk)  # one opening at a time
+    version = _version_to_open(project)
+    protocol = _frozen_protocol(project, version, share_percent, ratings_per_item)
+    population = _population(project, protocol["strata_field"], size)
+    wave = _make_wave(project, version, protocol, size=len(population), pilot=pilot, by=by, at=at)
+    _make_draw(wave, protocol, population, at=at)
+    return wave
+
+
+def _version_to_open(project: Project) -> GuidelineVersion:
+    version = guidelines.newest(project)
+    if version is None:
+        raise DomainError(
+            _("“%(project)s” has no published guideline: publish the first version, then open a wave.")
+            % {"project": project.name},
+            code="no_guideline",
+        )
+    opening = project.waves.filter(state=WaveState.OPENING).first()
+    if opening is not None:
+        raise DomainError(
+            _("Wave %(number)s is still being opened: wait until it is, then open the next one.")
+            % {"number": opening.number},
+            code="wave_opening",
+        )
+    return version
+
+
+def _frozen_protocol(
+    project: Project, version: GuidelineVersion, share_percent: Decimal | None, ratings_per_item: int | None
+) -> dict[str, Any]:
+    """The project's defaults with what was chosen for this wave, as plain data."""
+    protocol = dict(project.protocol)
+    if share_percent is not None:
+        protocol["share_percent"] = str(share_percent)
+    if ratings_per_item is not None:
+        protocol["ratings_per_item"] = ratings_per_item
+    share, ratings = Decimal(str(protocol["share_percent"])), int(protocol["ratings_per_item"])
+    if not 0 <= share <= 100:
+        raise Invalid(_("A share of %(share)s %%: expected 0 to 100.") % {"share": share})
+    if not 2 <= ratings <= 10:
+        raise Invalid(_("%(ratings)s ratings per item: expected 2 to 10.") % {"ratings": ratings})
+    protocol["version"] = version.number
+    protocol["task_types"] = dict(version.questions.values_list("key", "task_type"))
+    return protocol
+
+
+def _population(project: Project, strata_field: str, size: int | None) -> list[Candidate]:
+    """`size` fresh items at random, or all; TooFewFresh with its numbers where there are not that many."""
+    fields = eligibility.eligible(project).values_list("uuid", "content_hash", "metadata")
+    candidates = [
+        Candidate(uuid, str(metadata.get(strata_field, "")) if strata_field else "", digest)
+        for uuid, digest, metadata in fields.iterator(chunk_size=CHUNK)
+    ]
+    if size is not None and size < 1:
+        raise Invalid(_("A wave of %(size)s items: expected 1 or more.") % {"size": size})
+    if len(candidates) < (size or 1):
+        raise _too_few(project, found=len(candidates), needed=size or 1)
+    if size is None or size == len(candidates):
+        return candidates
+    lot = secrets.token_bytes(32)
+    return heapq.nsmallest(size, candidates, key=lambda candidate: sampling.rank(lot, candidate.uuid))
+
+
+def _too_few(project: Project, *, found: int, needed: int) -> TooFewFresh:
+    found_words = ngettext("Only %(n)s fresh item is left", "Only %(n)s fresh items are left", found) % {"n": found}
+    if not found:
+        found_words = _("No fresh item is left")
+    return TooFewFresh(
+        _("%(found)s and this wave needs %(needed)s: import %(more)s more, or make the wave smaller. %(ledger)s")
+        % {
+            "found": found_words,
+            "needed": needed,
+            "more": needed - found,
+            "ledger": eligibility.ledger(project).sentence,
+        }
+    )
+
+
+def _make_wave(
+    project: Project,
+    version: GuidelineVersion,
+    protocol: dict[str, Any],
+    *,
+    size: int,
+    pilot: bool,
+    by: Membership,
+    at: datetime,
+) -> Wave:
+    number = (project.waves.aggregate(last=Max("number"))["last"] or 0) + 1
+    return Wave.objects.create(
+        project=project,
+        number=number,
+        version=version,
+        major=version.major or 0,
+        held=_is_held(project, version, int(protocol["ratings_per_item"])),
+        pilot=pilot,
+        share_percent=Decimal(str(protocol["share_percent"])),
+        ratings_per_item=int(protocol["ratings_per_item"]),
+        size=size,
+        window_submits=int(protocol["window_submits"]),
+        window_minutes=int(protocol["window_minutes"]),
+        lease_minutes=int(protocol["lease_minutes"]),
+        opened_at=at,
+        opened_by=by,
+    )
+
+
+def _is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:
+    """A wave waits for the gate of the one before it under the same MAJOR, unless it asks for more ratings per item."""
+    before = (
+        project.waves.filter(major=version.major, draw__isnull=False)
+        .exclude(draw__state=DrawState.ABANDONED)
+        .select_related("draw")
+        .last()
+    )
+    if before is None or before.gate_cleared or ratings_per_item > before.ratings_per_item:
+        return False
+    return has_threshold(before.draw.protocol)
+
+
+def has_threshold(protocol: dict[str, Any]) -> bool:
+    """Whether the protocol sets a threshold on any question, so that its gate can hold."""
+    questions: dict[str, dict[str, Any]] = protocol.get("questions", {})
+    return any(
+        settings.get("threshold") is not None or settings.get("class_threshold") is not None
+        for settings in questions.values()
+    )
+
+
+def _make_draw(wave: Wave, protocol: dict[str, Any], population: list[Candidate], *, at: datetime) -> None:
+    """Make seed, salt and commitment, choose the overlap and write the waves' rows for it."""
+    seed, salt = secrets.token_bytes(32), secrets.token_bytes(32)
+    history = _history(wave)
+    released = sum(tally.released for tally in history.values()) + len(population)
+    drawn = sum(tally.drawn for tally in history.values())
+    n = min(len(population), sampling.overlap_size(wave.share_percent, released, drawn))
+    available = Counter(candidate.stratum for candidate in population)
+    counts = sampling.allocate(n, wave.share_percent, available, history)
+    chosen = sampling.choose(population, seed, counts)
+    draw = None
+    if wave.share_percent > 0:
+        draw = Draw.objects.create(
+            wave=wave,
+            protocol=protocol,
+            seed=seed,
+            salt=salt,
+            commitment=sampling.commitment(salt, seed, sampling.population_digest(population)),
+            population=sampling.pack_population(population),
+            population_size=len(population),
+            size=n,
+            opened_at=at,
+            raters_knew=bool(n) and n == len(population),
+        )
+    strata = {candidate.uuid: candidate.stratum for candidate in population}
+    ids = _item_ids(wave.project, list(strata))
+    order = hmac.digest(seed, b"serving", "sha256")
+    for part in _chunks(sorted(strata, key=lambda uuid: sampling.order_key(order, uuid))):
+        WaveItem.objects.bulk_create(
+            WaveItem(
+                wave=wave,
+                item_id=ids[uuid],
+                draw=draw if uuid in chosen else None,
+                stratum=strata[uuid],
+                probability=counts[strata[uuid]] / available[strata[uuid]],
+                needed=wave.ratings_per_item if uuid in chosen else 1,
+            )
+            for uuid in part
+        )
+
+
+def _history(wave: Wave) -> dict[str, Tally]:
+    """Items released and drawn before, by stratum, with this share under this MAJOR."""
+    rows = (
+        WaveItem.objects.filter(
+            wave__project=wave.project, wave__major=wave.major, wave__share_percent=wave.share_percent
+        )
+        .exclude(wave=wave)
+        .values("stratum")
+        .annotate(released=Count("pk"), drawn=Count("draw"))
+        .order_by()
+    )
+    return {row["stratum"]: Tally(row["released"], row["drawn"]) for row in rows}
+
+
+def _item_ids(project: Project, uuids: list[Any]) -> dict[Any, int]:
+    """uuid -> primary key, in chunks that SQLite's limit of variables allows."""
+    found: dict[Any, int] = {}
+    for part in _chunks(uuids):
+        found.update(Item.objects.filter(project=project, uuid__in=part).values_list("uuid", "pk"))
+    return found
+
+
+def _chunks(rows: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def fill_wave(wave: Wave) -> None:
+    """The second, long half of `open_wave`: the slots, in chunks, then serve. May be repeated after a crash."""
+    while True:
+        with transaction.atomic():
+            lacking = WaveItem.objects.filter(wave=wave).exclude(Exists(Slot.objects.filter(wave_item=OuterRef("pk"))))
+            part = list(lacking.select_related("item").order_by("pk")[:CHUNK])
+            if not part:
+                break
+            Slot.objects.bulk_create(slot for row in part for slot in _slots_of(wave, row))
+    with transaction.atomic():
+        overlap = Q(draw__isnull=False)
+        totals = WaveItem.objects.filter(wave=wave).aggregate(
+            overlap=Count("pk", filter=overlap), single=Count("pk", filter=~overlap)
+        )
+        ratings = totals["overlap"] * wave.ratings_per_item
+        Wave.objects.filter(pk=wave.pk, state=WaveState.OPENING).update(
+            state=WaveState.OPEN,
+            overlap_left=ratings,
+            overlap_all=ratings,
+            single_left=totals["single"],
+            single_all=totals["single"],
+        )
+    wave.refresh_from_db()
+
+
+def _slots_of(wave: Wave, row: WaveItem) -> Iterator[Slot]:
+    """The first rating is open, at its random place; each later one waits for the one before it."""
+    place = hashlib.sha256(f"{wave.uuid}/{row.item.uuid}".encode()).digest()
+    rank = int.from_bytes(place[:8]) >> (64 - RANK_BITS)
+    for number in range(1, row.needed + 1):
+        yield Slot(
+            wave=wave,
+            wave_item=row,
+            item_id=row.item_id,
+            draw_id=row.draw_id,
+            kind=SlotKind.MEASURED if row.draw_id else SlotKind.SINGLE,
+            number=number,
+            state=SlotState.OPEN if number == 1 else SlotState.WAITING,
+            queue=Slot.FIRST if row.draw_id else Slot.SINGLES,
+            key=rank,
+        )
+
+
+# -- closing ----------------------------------------------------------------------------------------------------------
+
+
+def close_due(*, at: datetime) -> list[Draw]:
+    """Close every open draw whose slots are all rated and whose windows have all ended; finish waves that are done."""
+    due = (
+        Draw.objects.open()
+        .filter(wave__state=WaveState.OPEN)
+        .exclude(Exists(Slot.objects.unrated().filter(draw=OuterRef("pk"))))
+        .exclude(Exists(Annotation.objects.filter(draw=OuterRef("pk"), window_ends__gt=at)))
+    )
+    closed = [draw for draw in due if _close(draw, closing=Closing.COMPLETE, reason="", by=None, at=at)]
+    finish_waves(at=at)
+    return closed
+
+
+def finish_waves(*, at: datetime) -> None:
+    """Close open waves that have nothing left to rate and no open draw."""
+    (
+        Wave.objects.open()
+        .exclude(Exists(Slot.objects.unrated().filter(wave=OuterRef("pk"))))
+        .exclude(Exists(Draw.objects.open().filter(wave=OuterRef("pk"))))
+        .update(state=WaveState.CLOSED, closed_at=at)
+    )
+
+
+def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at: datetime) -> Draw:
+    """A lead closes a draw: `short` where nobody present may fill what is left, else `early`, with a reason.
+
+    Ends all windows, cancels the open measured slots (what still comes in is kept as surplus) and opens the cases.
+    """
+    if closing == Closing.COMPLETE:
+        raise ValueError("a draw closes as complete by itself")
+    if closing == Closing.SHORT:
+        left = leftovers(draw, at=at)
+        if left.fillable:
+            names = ", ".join(sorted(member.name for member in left.fillable))
+            raise DomainError(
+                _("%(slots)s ratings are left that %(names)s can still give: wait for them, or close early with a reason.")
+                % {"slots": left.slots, "names": names},
+                code="not_short",
+            )
+    if closing == Closing.EARLY and not reason.strip():
+        raise Invalid(_("Closing early needs a reason: it is printed with every figure of this draw."))
+    if not _close(draw, closing=closing, reason=reason.strip(), by=by, at=at):
+        raise DomainError(_("This draw is already closed."), code="draw_closed")
+    finish_waves(at=at)
+    draw.refresh_from_db()
+    return draw
+
+
+@transaction.atomic
+def _close(draw: Draw, *, closing: Closing, reason: str, by: Membership | None, at: datetime) -> bool:
+    """Of two callers at once one closes. A submit that is under way either counts or is kept as surplus."""
+    Slot.objects.unrated().filter(draw=draw).update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
+    won = Draw.objects.filter(pk=draw.pk, state=DrawState.OPEN).update(
+        state=DrawState.CLOSED, closing=closing, closed_at=at, closed_by=by, reason=reason
+    )
+    if not won:
+        return False
+    Annotation.objects.filter(draw=draw, window_ends__gt=at).update(window_ends=at)
+    Wave.objects.filter(pk=draw.wave_id).update(overlap_left=0)
+    draw.refresh_from_db()
+    conflicts.open_cases(draw, at=at)
+    return True
+
+
+@transaction.atomic
+def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None:
+    """End a wave: its draw early, with a reason, and its singles unrated. What was unrated is fresh again."""
+    draw = Draw.objects.open().filter(wave=wave).first()
+    if draw is not None:
+        close(draw, closing=Closing.EARLY, reason=reason, by=by, at=at)
+    Slot.objects.unrated().filter(wave=wave).update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
+    Wave.objects.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(
+        state=WaveState.CLOSED, closed_at=at, single_left=0, overlap_left=0
+    )
+    wave.refresh_from_db()
+
+
+# -- what is left, cover, gates, leads who annotate ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """What an open draw still waits for: `slots` ratings; `held` of them in work; who may still give one, who may not."""
+
+    slots: int
+    held: int
+    fillable: list[Membership]
+    barred: list[Membership]
+    items: list[WaveItem]
+
+
+def leftovers(draw: Draw, *, at: datetime, limit: int = 50) -> Leftovers:
+    """The unrated measured slots of `draw`, and which active annotators may still fill one of them."""
+    unrated = Slot.objects.unrated().filter(draw=draw)
+    lacking = WaveItem.objects.filter(draw=draw, rated__lt=F("needed"))
+    fillable, barred = [], []
+    seats = {seat.member_id: seat for seat in Seat.objects.filter(wave=draw.wave)}
+    for member in draw.wave.project.memberships.annotators().select_related("user"):
+        met = Assignment.objects.filter(
+            item=OuterRef("item"),
+            member=member,
+            major=draw.wave.major,
+            state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED],
+        )
+        if not lacking.filter(~Exists(met)).exists():
+            continue
+        seat = seats.get(member.pk)
+        is_barred = seat is not None and (
+            seat.gave_up_at is not None or (seat.told_empty_at is not None and draw.wave.cover_released_at is None)
+        )
+        (barred if is_barred else fillable).append(member)
+    return Leftovers(
+        slots=unrated.count(),
+        held=unrated.filter(state=SlotState.CLAIMED, lease_ends__gt=at).count(),
+        fillable=fillable,
+        barred=barred,
+        items=list(lacking.select_related("item").order_by("pk")[:limit]),
+    )
+
+
+@transaction.atomic
+def release_cover(wave: Wave, *, by: Membership, at: datetime) -> None:
+    """Serve the rest of `wave` to anybody. From the next measured rating on, raters could have known; it is printed."""
+    won = Wave.objects.filter(pk=wave.pk, state=WaveState.OPEN, cover_released_at__isnull=True).update(
+        cover_released_at=at, cover_released_by=by
+    )
+    if not won:
+        raise DomainError(_("The cover of this wave is already released, or the wave is closed."), code="no_cover")
+    draw = Draw.objects.open().filter(wave=wave).first()
+    if draw is not None:
+        rated = Annotation.objects.filter(draw=draw, slot__isnull=False).count()
+        Draw.objects.filter(pk=draw.pk).update(known_from=rated + 1)
+    wave.refresh_from_db()
+
+
+@transaction.atomic
+def release(wave: Wave, *, by: Membership | None = None) -> None:
+    """The gate of `wave` lets the next waves under its MAJOR go (called by `agreement.gates`)."""
+    Wave.objects.filter(pk=wave.pk).update(gate_cleared=True)
+    Wave.objects.filter(project=wave.project_id, major=wave.major, number__gt=wave.number, held=True).update(held=False)
+    wave.refresh_from_db()
+
+
+@transaction.atomic
+def give_up(draw: Draw, *, by: Membership, at: datetime) -> None:
+    """`by` takes no further measured slot of `draw`, and may see its figures from now on. Ratings given stay."""
+    seat, _created = Seat.objects.get_or_create(wave=draw.wave, member=by)
+    if seat.gave_up_at is None:
+        Seat.objects.filter(pk=seat.pk, gave_up_at__isnull=True).update(gave_up_at=at)
+
+
+def may_see_figures(draw: Draw, member: Membership) -> bool:
+    """Nobody who may still rate the overlap of an open draw sees its figures (DESIGN §3 "Lead and annotator in one")."""
+    if not draw.is_open or Role.ANNOTATOR not in access.roles(member):
+        return True
+    return Seat.objects.filter(wave=draw.wave_id, member=member, gave_up_at__isnull=False).exists()
+
+
+def look(draw: Draw, *, by: Membership, at: datetime) -> None:
+    """Log that `by` saw the interim figure of an open draw; only the first time is kept."""
+    if draw.is_open:
+        Look.objects.get_or_create(draw=draw, member=by, defaults={"at": at})
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a closed draw is what its record says."""
+
+    same: bool
+    sentence: str
+
+
+def verify(draw: Draw) -> Verification:
+    """Replay a closed draw from its record: commitment, population, seed, strata, sample."""
+    if draw.is_open:
+        raise DomainError(_("This draw is open: seed and population are shown when it closes."), code="draw_open")
+    seed, salt = bytes(draw.seed), bytes(draw.salt)
+    population = sampling.unpack_population(bytes(draw.population))
+    if not sampling.verify(draw.commitment, salt, seed, sampling.population_digest(population)):
+        return Verification(False, _("The commitment does not match seed and population."))
+    rows = dict(
+        WaveItem.objects.filter(wave=draw.wave).values_list("item__uuid", "draw")  # uuid -> draw or None
+    )
+    stored = {uuid for uuid, its_draw in rows.items() if its_draw is not None}
+    counts = Counter(c.stratum for c in population if c.uuid in stored)
+    replayed = sampling.choose(population, seed, counts)
+    for candidate in sorted(population):
+        if candidate.uuid not in rows:
+            return Verification(False, _("Item %(uuid)s was drawn from but is not in the wave.") % {"uuid": candidate.uuid})
+        if (candidate.uuid in stored) != (candidate.uuid in replayed):
+            return Verification(False, _("Item %(uuid)s: record and replay differ.") % {"uuid": candidate.uuid})
+    return Verification(True, _("Same set: %(n)s of %(size)s items.") % {"n": len(stored), "size": len(population)})

@@ -1,0 +1,237 @@
+"""Submitting, skipping and correcting labels. A label is committed before the next item is shown (DESIGN §2.12)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotations import serving
+from annotations.enums import AssignmentState, SkipReason, SlotState
+from annotations.models import Annotation, Assignment, Revision, Slot
+from annotations.retrying import retrying
+from projects.errors import DomainError, Invalid
+from projects.models import GuidelineVersion, Membership
+from projects.task_types import TASK_TYPES, AnswerError
+
+COMMENT_LIMIT = 5_000
+LONGEST_SECONDS = 3_600.0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the annotator is told: saved. Whether it counts is not theirs to know before the draw has closed."""
+
+    annotation: UUID
+    repeated: bool
+
+
+class BadAnswers(Invalid):
+    """One or more answers cannot be used; `by_question` says which and why."""
+
+    code = "bad_answers"
+
+    def __init__(self, by_question: dict[str, str]) -> None:
+        super().__init__(" ".join(by_question.values()))
+        self.by_question = by_question
+
+
+def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[str, Any]:
+    """The canonical answers to the questions of `version`. Raises BadAnswers naming each question that is wrong."""
+    questions = list(version.questions.prefetch_related("labels"))
+    unknown = sorted(set(answers) - {question.key for question in questions})
+    problems = {key: _("“%(key)s” is no question of guideline %(version)s.") % {"key": key, "version": version} for key in unknown}
+    cleaned: dict[str, Any] = {}
+    for question in questions:
+        raw = answers.get(question.key)
+        if raw is None or raw == "":
+            if question.required:
+                problems[question.key] = _("“%(question)s” has no answer: choose one.") % {"question": question.text}
+            continue
+        try:
+            cleaned[question.key] = TASK_TYPES[question.task_type].clean(raw, list(question.labels.all()))
+        except AnswerError as error:
+            problems[question.key] = _("“%(question)s”: %(problem)s") % {"question": question.text, "problem": error}
+    if problems:
+        raise BadAnswers(problems)
+    if not cleaned:
+        raise BadAnswers({"": _("No question was answered: answer one, or skip the item.")})
+    return cleaned
+
+
+@retrying
+def submit(
+    member: Membership,
+    assignment: UUID,
+    *,
+    answers: dict[str, Any],
+    at: datetime,
+    comment: str = "",
+    seconds: float | None = None,
+) -> Saved:
+    """Save what `member` answered. A repeated submit of the same form changes nothing.
+
+    Counted if the slot is still theirs, is unclaimed, or its holder's lease has ended; else kept as surplus. Raises
+    Http404 for somebody else's assignment, BadAnswers.
+    """
+    row = _assignment(member, assignment)
+    if row.state == AssignmentState.SUBMITTED:
+        return Saved(row.annotation.uuid, repeated=True)
+    cleaned = clean_answers(row.version, answers)
+    slot = row.slot
+    counted = _take_slot(slot, member, at)
+    annotation = _annotate(row, cleaned, _comment(comment), counted=counted, seconds=_seconds(seconds, row, at), at=at)
+    Assignment.objects.filter(pk=row.pk).update(state=AssignmentState.SUBMITTED, ended_at=at, draft=None)
+    if counted:
+        serving.count_rating(slot, rater=member.pk, at=at)
+    return Saved(annotation.uuid, repeated=False)
+
+
+def _assignment(member: Membership, assignment: UUID) -> Assignment:
+    row = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("slot", "wave_item__wave", "version")
+        .filter(uuid=assignment, member=member)
+        .first()
+    )
+    if row is None:
+        raise Http404(_("There is no such item among yours."))
+    return row
+
+
+def _take_slot(slot: Slot, member: Membership, at: datetime) -> bool:
+    free = Q(state=SlotState.OPEN) | Q(state=SlotState.CLAIMED, claimed_by=member)
+    free |= Q(state=SlotState.CLAIMED, lease_ends__lt=at)
+    taken = Slot.objects.filter(free, pk=slot.pk)
+    return taken.update(state=SlotState.RATED, claimed_by=None, lease_ends=None) == 1
+
+
+def _annotate(
+    row: Assignment, answers: dict[str, Any], comment: str, *, counted: bool, seconds: float, at: datetime
+) -> Annotation:
+    """Write annotation and first revision, number it, and end the window of the one W submits before."""
+    member, wave = row.member, row.wave_item.wave
+    Membership.objects.filter(pk=member.pk).update(submits=F("submits") + 1)
+    seq = Membership.objects.values_list("submits", flat=True).get(pk=member.pk)
+    has_window = wave.window_submits > 0 and wave.window_minutes > 0
+    annotation = Annotation.objects.create(
+        assignment=row,
+        slot=row.slot if counted else None,
+        wave_item_id=row.wave_item_id,
+        item_id=row.item_id,
+        draw_id=row.slot.draw_id if counted else None,
+        member=member,
+        version=row.version,
+        major=row.major,
+        seq=seq,
+        answers=answers,
+        latest=answers,
+        comment=comment,
+        submitted_at=at,
+        measured_at=at,
+        window_ends=at + timedelta(minutes=wave.window_minutes) if has_window else at,
+        seconds=seconds,
+    )
+    Revision.objects.create(
+        annotation=annotation,
+        number=1,
+        answers=answers,
+        comment=comment,
+        version=row.version,
+        by=member,
+        at=at,
+        in_window=True,
+    )
+    if has_window:
+        Annotation.objects.filter(member=member, seq=seq - wave.window_submits, window_ends__gt=at).update(window_ends=at)
+    return annotation
+
+
+@retrying
+def skip(member: Membership, assignment: UUID, *, reason: str, at: datetime, note: str = "") -> None:
+    """Leave an item to somebody else, with a reason. It is remembered: the item does not come again under this MAJOR."""
+    if reason not in SkipReason.values:
+        raise Invalid(
+            _("“%(reason)s” is no reason to skip: expected one of %(known)s.")
+            % {"reason": reason, "known": ", ".join(SkipReason.values)}
+        )
+    row = _assignment(member, assignment)
+    if row.state == AssignmentState.SUBMITTED:
+        raise DomainError(_("You have labelled this item already; you can correct it in “My work”."), code="submitted")
+    if row.state == AssignmentState.SKIPPED:
+        return
+    Assignment.objects.filter(pk=row.pk).update(
+        state=AssignmentState.SKIPPED, ended_at=at, skip_reason=reason, skip_note=_comment(note), draft=None
+    )
+    slot = Slot.objects.select_for_update(of=("self",)).get(pk=row.slot_id)
+    if slot.state == SlotState.CLAIMED and slot.claimed_by_id == member.pk:
+        serving.give_back(slot, at=at)
+
+
+@retrying
+def correct(
+    member: Membership, annotation: UUID, *, answers: dict[str, Any], at: datetime, comment: str = ""
+) -> Saved:
+    """A new revision of one's own annotation. Within the window it becomes the measured rating, afterwards it is a
+    layer on top; either way it is saved. The same answers again change nothing."""
+    row = (
+        Annotation.objects.select_for_update(of=("self",))
+        .select_related("version")
+        .filter(uuid=annotation, member=member)
+        .first()
+    )
+    if row is None:
+        raise Http404(_("There is no such label among yours."))
+    cleaned, comment = clean_answers(row.version, answers), _comment(comment)
+    if cleaned == row.latest and comment == row.comment:
+        return Saved(row.uuid, repeated=True)
+    number = row.revisions_count + 1
+    Annotation.objects.filter(pk=row.pk).update(latest=cleaned, comment=comment, revisions_count=number)
+    # The window is checked in the statement that writes: a draw that is just closing ends it first, or is too late.
+    within = Annotation.objects.filter(pk=row.pk, window_ends__gt=at).update(answers=cleaned, measured_at=at)
+    Revision.objects.create(
+        annotation=row,
+        number=number,
+        answers=cleaned,
+        comment=comment,
+        version=row.version,
+        by=member,
+        at=at,
+        in_window=bool(within),
+    )
+    return Saved(row.uuid, repeated=False)
+
+
+def save_draft(member: Membership, assignment: UUID, *, draft: dict[str, Any]) -> bool:
+    """Keep what was typed so far; False if the item was submitted or skipped meanwhile."""
+    rows = Assignment.objects.filter(uuid=assignment, member=member)
+    if not rows.exists():
+        raise Http404(_("There is no such item among yours."))
+    return bool(rows.filter(state__in=[AssignmentState.OPEN, AssignmentState.LAPSED]).update(draft=draft))
+
+
+def history(member: Membership) -> QuerySet[Annotation]:
+    """What `member` has labelled, newest first."""
+    return member.annotations.select_related("item", "version").order_by("-seq")
+
+
+def _comment(text: str) -> str:
+    text = text.strip()
+    if len(text) > COMMENT_LIMIT:
+        raise Invalid(
+            _("The comment has %(found)s characters: at most %(limit)s are kept, so shorten it.")
+            % {"found": len(text), "limit": COMMENT_LIMIT}
+        )
+    if "\x00" in text:
+        raise Invalid(_("The comment contains a NUL character, which cannot be stored: remove it."))
+    return text
+
+
+def _seconds(told: float | None, row: Assignment, at: datetime) -> float:
+    """Time on task: what the page measured, else the time since it was served; never more than an hour."""
+    elapsed = max(0.0, (at - row.served_at).total_seconds())
+    wanted = elapsed if told is None or not 0 <= told <= elapsed + 60 else told
+    return min(wanted, LONGEST_SECONDS)
