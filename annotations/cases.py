@@ -1,0 +1,201 @@
+"""Conflicts as they may be read: who may decide which, their values in words, and what the page of one shows.
+
+Nothing here names a rater before the case is decided, neither in words nor in an order.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotations.conflicts import canonical
+from annotations.enums import CaseState
+from annotations.models import Annotation, Case, CaseQuerySet, Resolution
+from projects import guidelines
+from projects.models import Example, Membership, Project, Question, in_order
+from projects.reading import LabelReading, QuestionReading
+from projects.task_types import TASK_TYPES, Json
+
+
+def of_project(project: Project) -> CaseQuerySet:
+    """Every conflict of `project`."""
+    return Case.objects.filter(draw__wave__project=project)
+
+
+def rated_by(member: Membership) -> Exists:
+    """As a condition on cases: whether `member` rated the item. Who did does not adjudicate it."""
+    return Exists(Annotation.objects.filter(item=OuterRef("item"), member=member))
+
+
+def for_member(member: Membership) -> CaseQuerySet:
+    """The open conflicts that `member` may decide: all but those on items that they rated."""
+    return of_project(member.project).open().filter(~rated_by(member))
+
+
+def open_count(member: Membership) -> int:
+    """How many conflicts wait for a decision that `member` may take."""
+    return for_member(member).count()
+
+
+def unheld(cases: CaseQuerySet, member: Membership, *, at: datetime) -> CaseQuerySet:
+    """Those that no other lead is just deciding."""
+    return cases.filter(Q(claimed_by__isnull=True) | Q(claim_ends__lte=at) | Q(claimed_by=member))
+
+
+def find(member: Membership, uuid: UUID) -> Case:
+    """A conflict of the member's project with all that its page shows; Http404."""
+    case = (
+        of_project(member.project)
+        .select_related("item", "draw__wave__version__project", "claimed_by__user")
+        .select_related("first__member__user", "second__member__user", "wave_item")
+        .defer("draw__population")  # megabytes for a large wave
+        .filter(uuid=uuid)
+        .first()
+    )
+    if case is None:
+        raise Http404(_("There is no such case in this project."))
+    return case
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one of the two raters said. `rater` is empty until the case is decided."""
+
+    letter: str
+    value: Json
+    name: str
+    label: LabelReading | None
+    comment: str
+    rater: str
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """All that the page of a case shows. `others`: what the remaining raters said, in the order of the labels."""
+
+    case: Case
+    fields: list[tuple[str, object]]
+    question: QuestionReading
+    sides: tuple[Side, Side]
+    others: list[tuple[str, str]]
+    own: bool
+    holder: Membership | None
+    standing: Resolution | None
+    standing_name: str
+    history: list[tuple[Resolution, str]]
+    twin: Example | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.case.state == CaseState.OPEN
+
+
+def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
+    """The page of `case` (from `find`) as `member` sees it."""
+    version = case.draw.wave.version
+    question = guidelines.reading(version).question(case.question_key)
+    if question is None:
+        raise Http404(_("The question of this case is not part of guideline %(version)s.") % {"version": version})
+    resolutions = list(case.resolutions.select_related("by__user", "reopened_by__user", "example__version"))
+    standing = next((resolution for resolution in resolutions if resolution.standing), None)
+    reopened = sorted((one for one in resolutions if not one.standing), key=lambda one: one.at)
+    return Dossier(
+        case=case,
+        fields=in_order(case.item.content, member.project.shown_fields),
+        question=question,
+        sides=_sides(case, question),
+        others=_others(case, question),
+        own=has_rated(case, member),
+        holder=holder_of(case, at=at),
+        standing=standing,
+        standing_name=describe(question, standing.value) if standing else "",
+        history=[(one, describe(question, one.value)) for one in reopened],
+        twin=twin_in_draft(case),
+    )
+
+
+def has_rated(case: Case, member: Membership) -> bool:
+    """Whether `member` rated the item of `case`, in whatever wave and whether it counted or not."""
+    return Annotation.objects.filter(item=case.item_id, member=member).exists()
+
+
+def holder_of(case: Case, *, at: datetime) -> Membership | None:
+    """Who is deciding `case` at the moment."""
+    if case.state != CaseState.OPEN or case.claim_ends is None or case.claim_ends <= at:
+        return None
+    return case.claimed_by
+
+
+def twin_in_draft(case: Case) -> Example | None:
+    """The example of the draft that shows the text of this case, if it is one already."""
+    return Example.objects.filter(
+        version__project=case.item.project_id,
+        version__state="draft",
+        question_key=case.question_key,
+        folded_hash=case.item.folded_hash,
+    ).first()
+
+
+def describe(question: QuestionReading, value: Json) -> str:
+    """A value in the words of its labels."""
+    return TASK_TYPES[question.task_type].describe(value, question.labels)
+
+
+def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
+    decided = case.state == CaseState.DECIDED
+
+    def side(letter: str, annotation: Annotation, value: Json) -> Side:
+        return Side(
+            letter=letter,
+            value=value,
+            name=describe(question, value),
+            label=question.label(value),
+            comment=annotation.comment,
+            rater=annotation.member.name if decided else "",
+        )
+
+    return side("A", case.first, case.first_value), side("B", case.second, case.second_value)
+
+
+def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:
+    """(label, comment) of the measured ratings that are not shown as A and B; by label, never by rater."""
+    rows = Annotation.objects.filter(draw=case.draw_id, wave_item=case.wave_item_id, slot__isnull=False)
+    given = [
+        (row.answers[case.question_key], row.comment)
+        for row in rows.exclude(pk__in=[case.first_id, case.second_id])
+        if row.answers.get(case.question_key) is not None
+    ]
+    order = {label.key: label.order for label in question.labels}
+    given.sort(key=lambda pair: (order.get(canonical(pair[0]), len(order)), canonical(pair[0]), pair[1]))
+    return [(describe(question, value), comment) for value, comment in given]
+
+
+class Vocabulary:
+    """The questions of some versions with their labels, to say values in words. Two queries."""
+
+    def __init__(self, versions: Iterable[int]) -> None:
+        rows = Question.objects.filter(version__in=set(versions)).prefetch_related("labels")
+        self._questions = {(question.version_id, question.key): question for question in rows}
+
+    def question(self, version: int, key: str) -> Question | None:
+        return self._questions.get((version, key))
+
+    def name(self, version: int, key: str, value: Json) -> str:
+        question = self.question(version, key)
+        if question is None:
+            return canonical(value)
+        return TASK_TYPES[question.task_type].describe(value, list(question.labels.all()))
+
+    def pair(self, version: int, case: Case) -> list[str]:
+        """The names of a case's two values in the order of the labels, which says nothing about the raters."""
+        question = self.question(version, case.question_key)
+        order = {label.key: place for place, label in enumerate(question.labels.all())} if question else {}
+        values = sorted(
+            (case.first_value, case.second_value),
+            key=lambda value: (order.get(canonical(value), len(order)), canonical(value)),
+        )
+        return [self.name(version, case.question_key, value) for value in values]

@@ -1,0 +1,319 @@
+"""The queue of conflicts, the worst first, with its filters. No filter, order or address of it could name a rater."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import Count, Max, Min, Q
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotations.cases import Vocabulary, for_member, holder_of, of_project, rated_by, unheld
+from annotations.enums import CaseState
+from annotations.models import Case, CaseQuerySet, Draw
+from projects.models import Item, Membership, Project
+
+PAGE = 50
+CONFUSIONS_SHOWN = 40
+WORDS_SHOWN = 110
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which conflicts: each is a link, and none could name a rater. An empty stratum is one too; None is all."""
+
+    state: CaseState = CaseState.OPEN
+    question: str = ""
+    pair: str = ""
+    stratum: str | None = None
+    draw: UUID | None = None
+
+    @classmethod
+    def read(cls, data: Mapping[str, str]) -> "Filters":
+        """From an address. Http404 where it names what cannot be."""
+        try:
+            draw = UUID(data["draw"]) if data.get("draw") else None
+            state = CaseState(data.get("state") or CaseState.OPEN)
+        except ValueError as error:
+            raise Http404(_("There is no such list of conflicts.")) from error
+        texts = {name: data.get(name) for name in ("question", "pair", "stratum")}
+        if any("\x00" in text for text in texts.values() if text):
+            raise Http404(_("There is no such list of conflicts."))
+        return cls(state, texts["question"] or "", texts["pair"] or "", texts["stratum"], draw)
+
+    def query(self) -> str:
+        """As the part of an address behind the question mark."""
+        state = "" if self.state == CaseState.OPEN else self.state.value
+        named = {"state": state, "question": self.question, "pair": self.pair, "draw": str(self.draw or "")}
+        chosen = {name: value for name, value in named.items() if value}
+        return urlencode(chosen if self.stratum is None else chosen | {"stratum": self.stratum})
+
+    def narrow(self, cases: CaseQuerySet) -> CaseQuerySet:
+        wanted: dict[str, Any] = {"state": self.state}
+        if self.question:
+            wanted["question_key"] = self.question
+        if self.pair:
+            wanted["pair_key"] = self.pair
+        if self.stratum is not None:
+            wanted["stratum"] = self.stratum
+        if self.draw is not None:
+            wanted["draw__uuid"] = self.draw
+        return cases.filter(**wanted)
+
+    def takes(self, group: "_Group", *, but: str) -> bool:
+        """Whether a group of cases passes every filter but one."""
+        passes = {
+            "state": group.state == self.state,
+            "question": not self.question or group.question == self.question,
+            "pair": not self.pair or group.pair == self.pair,
+            "stratum": self.stratum is None or group.stratum == self.stratum,
+            "draw": self.draw is None or group.draw == self.draw,
+        }
+        if but == "confusion":
+            but = "pair"
+            passes["question"] = True
+        return all(passed for name, passed in passes.items() if name != but)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a filter, as a link with its count."""
+
+    title: str
+    count: int
+    query: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Cases that no filter can tell apart."""
+
+    state: str
+    question: str
+    pair: str
+    stratum: str
+    draw: UUID
+    count: int
+    worst: float
+    sample: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A conflict in the queue: its first words, what it is between, and who is deciding it."""
+
+    case: Case
+    words: str
+    confusion: str
+    question: str
+    holder: Membership | None
+    mine: bool
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One page of the queue, the worst first, with its filters. `own`: left out because the viewer rated the item."""
+
+    filters: Filters
+    total: int
+    own: int
+    rows: list[Row]
+    more: str
+    states: list[Choice]
+    confusions: list[Choice]
+    more_confusions: int
+    strata: list[Choice]
+    draws: list[Choice]
+    several_questions: bool
+
+
+def queue(member: Membership, filters: Filters, *, at: datetime, after: UUID | None = None) -> Queue:
+    """The conflicts of the member's project that pass `filters`, from the one behind `after` on.
+
+    The number of queries does not depend on how many there are.
+    """
+    groups, own = _groups(member, filters)
+    draws = _draws(member.project)
+    words = Vocabulary(draw.wave.version_id for draw in draws.values())
+    found = _page(member, filters, after)
+    shown = found[:PAGE]
+    confusions = _confusions(groups, filters, words, draws)
+    return Queue(
+        filters=filters,
+        total=sum(group.count for group in groups if filters.takes(group, but="")),
+        own=own,
+        rows=[_row(case, draws[case.draw_id], words, member, at) for case in shown],
+        more=_more(filters, shown[-1]) if len(found) > PAGE else "",
+        states=_states(groups, filters),
+        confusions=confusions[:CONFUSIONS_SHOWN] + [one for one in confusions[CONFUSIONS_SHOWN:] if one.current],
+        more_confusions=max(0, len(confusions) - CONFUSIONS_SHOWN),
+        strata=_strata(groups, filters),
+        draws=_draw_choices(groups, filters, draws),
+        several_questions=len({group.question for group in groups}) > 1,
+    )
+
+
+def following(member: Membership, filters: Filters, *, at: datetime, case: Case | None = None) -> Case | None:
+    """The next conflict to decide: the first behind `case`, else the first of all, that no other lead holds."""
+    waiting = unheld(replace(filters, state=CaseState.OPEN).narrow(for_member(member)), member, at=at)
+    if case is None:
+        return _ordered(waiting).first()
+    waiting = waiting.exclude(pk=case.pk)
+    return _ordered(waiting.filter(_behind(case))).first() or _ordered(waiting).first()
+
+
+def _ordered(cases: CaseQuerySet) -> CaseQuerySet:
+    return cases.order_by("-severity", "pair_key", "pk")
+
+
+def _behind(case: Case) -> Q:
+    """What comes after `case` in the order of the queue."""
+    same = Q(severity=case.severity)
+    return (
+        Q(severity__lt=case.severity)
+        | same & Q(pair_key__gt=case.pair_key)
+        | same & Q(pair_key=case.pair_key, pk__gt=case.pk)
+    )
+
+
+def _page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]:
+    """One case more than is shown, so that it is known whether there are more."""
+    cases = filters.narrow(of_project(member.project))
+    last = of_project(member.project).filter(uuid=after).first() if after else None
+    if filters.state == CaseState.OPEN:
+        cases = _ordered(cases.filter(~rated_by(member)))
+        if last is not None:
+            cases = cases.filter(_behind(last))
+    else:
+        cases = cases.order_by("-decided_at", "-pk")
+        if last is not None and last.decided_at is not None:
+            cases = cases.filter(Q(decided_at__lt=last.decided_at) | Q(decided_at=last.decided_at, pk__lt=last.pk))
+    # The keys first: thousands of rows are put in order without their texts.
+    keys = list(cases.values_list("pk", flat=True)[: PAGE + 1])
+    found = Case.objects.select_related("item", "claimed_by__user").in_bulk(keys)
+    return [found[key] for key in keys]
+
+
+def _groups(member: Membership, filters: Filters) -> tuple[list[_Group], int]:
+    """All that the filters count, and how many open ones are left out as the viewer's own."""
+    rows = (
+        of_project(member.project)
+        .annotate(own=rated_by(member))
+        .values_list("state", "question_key", "pair_key", "stratum", "draw__uuid", "own")
+        .annotate(Count("pk"), Max("severity"), Min("pk"))
+        .order_by()
+    )
+    groups, own = [], 0
+    for state, question, pair, stratum, draw, is_own, count, worst, sample in rows:
+        group = _Group(state, question, pair, stratum, draw, count, worst, sample)
+        if is_own and state == CaseState.OPEN:
+            own += count if filters.takes(group, but="state") else 0
+        else:
+            groups.append(group)
+    return groups, own
+
+
+def _draws(project: Project) -> dict[int, Draw]:
+    """The draws of a project without the list of items that each was drawn from."""
+    rows = Draw.objects.filter(wave__project=project).select_related("wave__version").defer("population")
+    return {draw.pk: draw for draw in rows.order_by("wave__number")}
+
+
+def _row(case: Case, draw: Draw, words: "Vocabulary", member: Membership, at: datetime) -> Row:
+    holder = holder_of(case, at=at)
+    question = words.question(draw.wave.version_id, case.question_key)
+    return Row(
+        case=case,
+        words=first_words(case.item),
+        confusion=" / ".join(words.pair(draw.wave.version_id, case)),
+        question=question.text if question else case.question_key,
+        holder=holder,
+        mine=holder is not None and holder.pk == member.pk,
+    )
+
+
+def first_words(item: Item, limit: int = WORDS_SHOWN) -> str:
+    """The beginning of what is shown of an item, in one line."""
+    line = " ".join(" ".join(str(value) for value in item.content.values()).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _more(filters: Filters, last: Case) -> str:
+    query = filters.query()
+    return f"{query}{'&' if query else ''}after={last.uuid}"
+
+
+def _states(groups: Sequence[_Group], filters: Filters) -> list[Choice]:
+    return [
+        Choice(
+            title=str(state.label),
+            count=sum(g.count for g in groups if g.state == state and filters.takes(g, but="state")),
+            query=replace(filters, state=state).query(),
+            current=filters.state == state,
+        )
+        for state in CaseState
+    ]
+
+
+def _confusions(
+    groups: Sequence[_Group], filters: Filters, words: "Vocabulary", draws: Mapping[int, Draw]
+) -> list[Choice]:
+    """By unordered pair of labels, the worst first."""
+    found: dict[tuple[str, str], list[_Group]] = {}
+    for group in groups:
+        if filters.takes(group, but="confusion"):
+            found.setdefault((group.question, group.pair), []).append(group)
+    keys = sorted(found, key=lambda key: (-max(g.worst for g in found[key]), -sum(g.count for g in found[key]), key))
+    current = (filters.question, filters.pair)
+    wanted = keys[:CONFUSIONS_SHOWN] + [key for key in keys[CONFUSIONS_SHOWN:] if key == current]
+    samples = Case.objects.in_bulk([found[key][0].sample for key in wanted])
+    return [
+        Choice(
+            title=_confusion_title(samples.get(found[key][0].sample), words, draws) or key[1],
+            count=sum(group.count for group in found[key]),
+            query=replace(filters, question=key[0], pair=key[1]).query(),
+            current=key == current,
+        )
+        for key in keys
+    ]
+
+
+def _confusion_title(sample: Case | None, words: "Vocabulary", draws: Mapping[int, Draw]) -> str:
+    if sample is None:
+        return ""
+    return " / ".join(words.pair(draws[sample.draw_id].wave.version_id, sample))
+
+
+def _strata(groups: Sequence[_Group], filters: Filters) -> list[Choice]:
+    counts: dict[str, int] = {}
+    for group in groups:
+        if filters.takes(group, but="stratum"):
+            counts[group.stratum] = counts.get(group.stratum, 0) + group.count
+    if not any(counts) and filters.stratum is None:
+        return []
+    return [
+        Choice(name or _("none given"), n, replace(filters, stratum=name).query(), filters.stratum == name)
+        for name, n in sorted(counts.items())
+    ]
+
+
+def _draw_choices(groups: Sequence[_Group], filters: Filters, draws: Mapping[int, Draw]) -> list[Choice]:
+    counts: dict[UUID, int] = {}
+    for group in groups:
+        if filters.takes(group, but="draw"):
+            counts[group.draw] = counts.get(group.draw, 0) + group.count
+    return [
+        Choice(
+            title=_("wave %(number)s, guideline %(version)s")
+            % {"number": draw.wave.number, "version": draw.wave.version.number},
+            count=counts[draw.uuid],
+            query=replace(filters, draw=draw.uuid).query(),
+            current=filters.draw == draw.uuid,
+        )
+        for draw in draws.values()
+        if draw.uuid in counts
+    ]
