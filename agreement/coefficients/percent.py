@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from agreement.coefficients.estimate import Estimate
@@ -35,9 +37,14 @@ def percent_agreement(ratings: Ratings) -> Estimate:
     ----------
     With two raters the share of items on which they agree; with more, Fleiss 1971, doi:10.1037/h0031619
     """
-    return percent_statistic(ratings.n_labels).estimate(ratings)
+    return _uncorrected(percent_statistic(ratings.n_labels).estimate(ratings))
 
 
 def percent_agreement_pooled_pairs(ratings: Ratings) -> Estimate:
     """Agreeing pairs of ratings over all pairs: an item with more ratings weighs more."""
-    return percent_statistic(ratings.n_labels, pooled=True).estimate(ratings)
+    return _uncorrected(percent_statistic(ratings.n_labels, pooled=True).estimate(ratings))
+
+
+def _uncorrected(answer: Estimate) -> Estimate:
+    """There is no expected agreement where chance is not corrected for."""
+    return replace(answer, expected=None)

@@ -66,8 +66,11 @@ class Statistic:
         return values
 
     def estimates(self, ratings: Ratings, n: float) -> list[Estimate]:
-        """One estimate per target."""
+        """One estimate per target; one in all for an average, which has no observed and expected of its own."""
         sums = self.sums(ratings.codes, ratings.weights)
+        if self.average:
+            mean = float(self.values(sums)[0])
+            return [undefined(self.reason, n=n) if np.isnan(mean) else Estimate(mean, n=n)]
         with np.errstate(divide="ignore", invalid="ignore"):
             observed, expected = self.disagreement(sums)
         return [

@@ -1,0 +1,191 @@
+"""What the figures of a table should be read with: each a key, its numbers, and a sentence.
+
+The sentences are templates of SENTENCES, so that a page can translate them and fill in the numbers itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+from agreement.coefficients import classes, cohen, krippendorff, light
+from agreement.coefficients.coefficient import MULTILABEL
+from agreement.coefficients.ratings import Label, Ratings
+
+MINIMUM_N = 20
+# The prevalence trap: high agreement with a low coefficient.
+HIGH_AGREEMENT, LOW_VALUE = 0.85, 0.45
+NOTABLE_PREVALENCE, NOTABLE_BIAS = 0.5, 0.1
+# A pair or rater this much below the median of the others is far from the rest.
+FAR = 0.2
+# Merging two classes is mentioned where it raises the coefficient by this much.
+GAIN = 0.05
+
+SENTENCES: Mapping[str, str] = {
+    "no_pairs": "No item has two ratings, so there is nothing to compare.",
+    "single_ratings": "%(n)s items have one rating only: they are counted and left out.",
+    "small_n": "The figures rest on %(n)s items, fewer than the %(minimum)s asked for.",
+    "no_variation": "No class variation: only “%(label)s” was used. Chance-corrected coefficients are undefined, and"
+    " AC1 and Brennan-Prediger are 1 by definition.",
+    "prevalence_index": "The two labels are used unevenly: the prevalence index is %(value).2f, which pulls kappa"
+    " down.",
+    "bias_index": "The raters use the two labels at different rates: the bias index is %(value).2f.",
+    "kappa_max": "With these marginals kappa can be at most %(value).2f.",
+    "unused_class": "Nobody used “%(label)s”.",
+    "one_sided_class": "Only %(rater)s used “%(label)s” (%(uses)s times), so its agreement is 0.",
+    "prevalence_trap": "The raters agree on %(observed).0f %% of the items and yet the coefficient is %(value).2f:"
+    " “%(label)s” makes up %(share).0f %% of the ratings, so agreement by chance is high. Look at the agreement on the"
+    " rare classes.",
+    "far_pair": "%(first)s and %(second)s agree less than the other pairs: kappa %(value).2f on %(n)s items, against a"
+    " median of %(median).2f.",
+    "far_rater": "%(rater)s agrees less with the others than they do among each other: mean kappa %(value).2f over"
+    " %(pairs)s pairs with %(n)s shared items, against %(others).2f without them.",
+    "merge": "If “%(first)s” and “%(second)s” were one class, the coefficient would be %(merged).2f instead of"
+    " %(value).2f.",
+}
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One thing to know. `numbers` fill the template of the key in SENTENCES."""
+
+    key: str
+    numbers: Mapping[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        return SENTENCES[self.key] % self.numbers
+
+
+def diagnose(ratings: Ratings, level: str, *, minimum_n: int = MINIMUM_N) -> list[Diagnostic]:
+    """Everything worth knowing about these ratings, in a fixed order.
+
+    No pair or rater is named on fewer than `minimum_n` shared items, and none where columns are not people.
+    """
+    found = list(_amount(ratings, minimum_n))
+    if not ratings.n_paired:
+        return found
+    if level == MULTILABEL:
+        return found
+    found += _classes(ratings)
+    found += _margins(ratings)
+    found += _trap(ratings)
+    found += _far(ratings, minimum_n)
+    found += _merges(ratings)
+    return found
+
+
+def _amount(ratings: Ratings, minimum_n: int) -> Iterator[Diagnostic]:
+    n, single = ratings.n_paired, ratings.n_rated - ratings.n_paired
+    if not n:
+        yield Diagnostic("no_pairs", {})
+    if single:
+        yield Diagnostic("single_ratings", {"n": round(single)})
+    if 0 < n < minimum_n:
+        yield Diagnostic("small_n", {"n": round(n), "minimum": minimum_n})
+
+
+def _classes(ratings: Ratings) -> Iterator[Diagnostic]:
+    uses = classes.uses_by_rater(ratings)
+    totals = uses.sum(axis=0)
+    if (totals > 0).sum() == 1:
+        yield Diagnostic("no_variation", {"label": ratings.labels[int(totals.argmax())]})
+    for place, label in enumerate(ratings.labels):
+        users = uses[:, place] > 0
+        if not users.any():
+            yield Diagnostic("unused_class", {"label": label})
+        elif users.sum() == 1 and not ratings.exchangeable and uses.shape[0] > 1:
+            rater = int(users.argmax())
+            numbers = {"label": label, "rater": ratings.raters[rater], "uses": round(float(totals[place]))}
+            if classes.specific_agreement(ratings)[place].value == 0:
+                yield Diagnostic("one_sided_class", numbers)
+
+
+def _margins(ratings: Ratings) -> Iterator[Diagnostic]:
+    if ratings.n_raters != 2 or ratings.exchangeable:
+        return
+    if ratings.n_labels == 2:
+        prevalence = cohen.prevalence_index(ratings).value
+        if prevalence is not None and abs(prevalence) >= NOTABLE_PREVALENCE:
+            yield Diagnostic("prevalence_index", {"value": prevalence})
+        bias = cohen.bias_index(ratings).value
+        if bias is not None and abs(bias) >= NOTABLE_BIAS:
+            yield Diagnostic("bias_index", {"value": bias})
+    largest = cohen.kappa_max(ratings).value
+    if largest is not None and largest < 1:
+        yield Diagnostic("kappa_max", {"value": largest})
+
+
+def _trap(ratings: Ratings) -> Iterator[Diagnostic]:
+    answer = krippendorff.alpha(ratings)
+    if ratings.n_raters == 2 and not ratings.exchangeable:
+        answer = cohen.cohen(ratings)
+    if answer.value is None or answer.observed is None:
+        return
+    if answer.observed < HIGH_AGREEMENT or answer.value > LOW_VALUE:
+        return
+    used = ratings.comparable().used()
+    place = int(used.argmax())
+    yield Diagnostic(
+        "prevalence_trap",
+        {
+            "observed": 100 * answer.observed,
+            "value": answer.value,
+            "label": ratings.labels[place],
+            "share": 100 * float(used[place] / used.sum()),
+        },
+    )
+
+
+def _far(ratings: Ratings, minimum_n: int) -> Iterator[Diagnostic]:
+    if ratings.exchangeable or ratings.n_raters < 3:
+        return
+    kappas = {
+        pair: (answer.value, answer.n)
+        for pair, answer in light.pairwise_cohen_kappa(ratings).items()
+        if answer.value is not None and answer.n >= minimum_n
+    }
+    named = ratings.raters
+    for (first, second), (value, n) in kappas.items():
+        others = [each for pair, (each, _) in kappas.items() if pair != (first, second)]
+        if len(others) >= 2 and value < median(others) - FAR:
+            numbers = {"first": named[first], "second": named[second], "value": value, "n": round(n)}
+            yield Diagnostic("far_pair", {**numbers, "median": median(others)})
+    for rater in range(ratings.n_raters):
+        mine = [answer for pair, answer in kappas.items() if rater in pair]
+        rest = [value for pair, (value, _) in kappas.items() if rater not in pair]
+        if len(mine) < 2 or not rest:
+            continue
+        own, without = sum(value for value, _ in mine) / len(mine), sum(rest) / len(rest)
+        if own < without - FAR:
+            numbers = {"rater": named[rater], "value": own, "pairs": len(mine), "n": round(sum(n for _, n in mine))}
+            yield Diagnostic("far_rater", {**numbers, "others": without})
+
+
+def merged_value(ratings: Ratings, first: int, second: int) -> float | None:
+    """Kappa of two raters, else nominal alpha, if two labels were one; None where undefined."""
+    kept = [place for place in range(ratings.n_labels) if place != second]
+    mapping = [kept.index(first if place == second else place) for place in range(ratings.n_labels)]
+    return _nominal(ratings.recode(mapping, [ratings.labels[place] for place in kept]))
+
+
+def _merges(ratings: Ratings) -> Iterator[Diagnostic]:
+    value = _nominal(ratings)
+    if value is None or ratings.n_labels < 3:
+        return
+    gains: list[tuple[float, Label, Label]] = []
+    for first, second in combinations(range(ratings.n_labels), 2):
+        merged = merged_value(ratings, first, second)
+        if merged is not None and merged >= value + GAIN:
+            gains.append((merged, ratings.labels[first], ratings.labels[second]))
+    # One pair is advice; all of them would be a search for the largest figure.
+    for merged, one, other in sorted(gains, key=lambda gain: -gain[0])[:1]:
+        yield Diagnostic("merge", {"first": one, "second": other, "merged": merged, "value": value})
+
+
+def _nominal(ratings: Ratings) -> float | None:
+    two = ratings.n_raters == 2 and not ratings.exchangeable
+    return (cohen.cohen(ratings) if two else krippendorff.alpha(ratings)).value
