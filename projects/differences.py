@@ -113,6 +113,16 @@ class PartChange:
             return "added"
         return "removed" if self.new is None else "changed"
 
+    @property
+    def said(self) -> tuple[str, str]:
+        """Of an example: its label and the one it is confused with, in words."""
+        part = self.part
+        return (
+            (say(self.question, part.value), say(self.question, part.confused_with))
+            if isinstance(part, ExamplePart)
+            else ("", "")
+        )
+
 
 @dataclass(frozen=True)
 class OrderChange:

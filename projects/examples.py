@@ -60,7 +60,7 @@ def edit_example(
         row = Example.objects.select_related("version").filter(pk=example.pk).first()
         if row is None:
             raise drafts.DraftGone(_("Somebody else removed this example in the meantime."))
-        if seen is not None and seen != stamp(row):
+        if seen and seen != stamp(row):
             raise drafts.Changed(_("Somebody else changed this example while you were writing."))
         _write(row, content, value, confused_with, rationale, kind)
         row.save()
@@ -82,9 +82,10 @@ def preview(
     confused_with: Json = None,
     rationale: str = "",
     kind: str = ExampleKind.CLEAR,
+    lineage: UUID | None = None,
 ) -> Example:
-    """The example as it would be saved, and is not."""
-    example = Example(version=draft, question_key=question_key)
+    """The example as it would be saved, and is not. `lineage`: of the one that it would change."""
+    example = Example(version=draft, question_key=question_key, lineage=lineage or uuid4())
     _write(example, content, value, confused_with, rationale, kind)
     return example
 

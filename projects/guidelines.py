@@ -73,7 +73,7 @@ class Consequences:
 
 def newest(project: Project) -> GuidelineVersion | None:
     """The newest published version: what is labelled under now."""
-    return published(project).first()
+    return project.versions.published().newest_first().first()
 
 
 def published(project: Project) -> QuerySet[GuidelineVersion]:

@@ -234,7 +234,7 @@ def _still_there(row: R | None) -> R:
 
 
 def _refuse_stale(row: Question | Label, seen: str | None) -> None:
-    if seen is not None and seen != stamp(row):
+    if seen and seen != stamp(row):
         raise drafts.Changed(
             _(
                 "Somebody else changed “%(name)s” while you were writing. What stands now is shown beside what you "

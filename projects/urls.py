@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from projects.views import accounts, members, projects
+from projects.views import accounts, drafts, examples, guidelines, members, projects, questions
 
 app_name = "projects"
 urlpatterns: list[URLPattern] = [
@@ -27,5 +27,66 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/members/<uuid:member>/return/", members.reactivate, name="member-reactivate"),
     path(
         "p/<uuid:project>/members/invitations/<uuid:invitation>/withdraw/", members.withdraw, name="invitation-withdraw"
+    ),
+    path("p/<uuid:project>/guideline/", guidelines.guideline, name="guideline"),
+    path("p/<uuid:project>/guideline/versions/", guidelines.versions, name="guideline-versions"),
+    path("p/<uuid:project>/guideline/compare/", guidelines.compare, name="guideline-compare"),
+    path("p/<uuid:project>/guideline/<uuid:version>/", guidelines.version, name="guideline-version"),
+    path(
+        "p/<uuid:project>/guideline/<uuid:old>/differences/<uuid:new>/",
+        guidelines.differences,
+        name="guideline-differences",
+    ),
+    path("p/<uuid:project>/guideline/styles/<slug:question>/", guidelines.label_styles, name="guideline-styles"),
+    path("p/<uuid:project>/guideline/draft/", drafts.text, name="guideline-draft"),
+    path("p/<uuid:project>/guideline/draft/start/", drafts.start, name="guideline-draft-start"),
+    path("p/<uuid:project>/guideline/draft/text/", drafts.save_text, name="guideline-draft-text"),
+    path("p/<uuid:project>/guideline/draft/preview/", drafts.preview, name="guideline-draft-preview"),
+    path("p/<uuid:project>/guideline/draft/changes/", drafts.changes, name="guideline-draft-changes"),
+    path("p/<uuid:project>/guideline/draft/discard/", drafts.discard, name="guideline-draft-discard"),
+    path("p/<uuid:project>/guideline/draft/questions/", questions.questions, name="guideline-questions"),
+    path("p/<uuid:project>/guideline/draft/questions/new/", questions.question_new, name="guideline-question-new"),
+    path("p/<uuid:project>/guideline/draft/question/<slug:question>/", questions.question, name="guideline-question"),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/move/",
+        questions.question_move,
+        name="guideline-question-move",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/remove/",
+        questions.question_remove,
+        name="guideline-question-remove",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/",
+        questions.labels_add,
+        name="guideline-labels-add",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/",
+        questions.label,
+        name="guideline-label",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/move/",
+        questions.label_move,
+        name="guideline-label-move",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/remove/",
+        questions.label_remove,
+        name="guideline-label-remove",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/example/",
+        examples.example_new,
+        name="guideline-example-new",
+    ),
+    path("p/<uuid:project>/guideline/draft/examples/", examples.example_list, name="guideline-examples"),
+    path("p/<uuid:project>/guideline/draft/examples/<uuid:example>/", examples.example, name="guideline-example"),
+    path(
+        "p/<uuid:project>/guideline/draft/examples/<uuid:example>/remove/",
+        examples.example_remove,
+        name="guideline-example-remove",
     ),
 ]
