@@ -334,7 +334,7 @@ def _task(assignment: Assignment, member: Membership) -> Task:
     each = (wave.overlap_left + wave.single_left) / team
     return Task(
         assignment=assignment.uuid,
-        content=assignment.item.content,
+        content=dict(assignment.item.shown(member.project.shown_fields)),
         version=assignment.version,
         draft=assignment.draft,
         served_at=assignment.served_at,
