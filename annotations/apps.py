@@ -5,3 +5,11 @@ from django.utils.translation import gettext_lazy as _
 class AnnotationsConfig(AppConfig):
     name = "annotations"
     verbose_name = _("annotations")
+
+    def ready(self) -> None:
+        from annotations import cases, exporting
+        from projects import jobs, navigation
+        from projects.enums import JobKind
+
+        jobs.register(JobKind.EXPORT, exporting.run)
+        navigation.count_with("adjudicate", cases.open_count)

@@ -1,0 +1,291 @@
+"""Gold and ratings as files, made by a job.
+
+A lead who also annotates must not learn from a file what is in the overlap of an open draw, or what others said there:
+for them every item of that wave is left out, overlap and single alike (DESIGN §3 "Lead and annotator in one"). For
+who does not annotate it is a look at the interim state, and logged as one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from django.core.files.base import File
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotations import draws, gold
+from annotations.enums import AssignmentState
+from annotations.models import Annotation, Assignment, Draw, Revision, WaveItem
+from projects import access, jobs
+from projects.enums import Action, JobKind, JobState
+from projects.errors import DomainError, Invalid, NotAllowed
+from projects.formats import FORMATS
+from projects.models import Item, Job, Membership, Project
+from projects.task_types import Json
+
+CHUNK = 500
+FILE_FORMATS = ("csv", "jsonl")
+RATING_FIELDS = (
+    "item",
+    "item_id",
+    "question",
+    "rater",
+    "rater_id",
+    "value",
+    "skip_reason",
+    "skip_note",
+    "measured",
+    "newest",
+    "revision",
+    "version",
+    "wave",
+    "kind",
+    "served_at",
+    "submitted_at",
+    "revised_at",
+    "seconds",
+    "comment",
+)
+
+
+@dataclass(frozen=True)
+class Export:
+    """One kind of file: its rows, its columns, and how many steps it takes."""
+
+    title: Any
+    fields: Sequence[str]
+    rows: Callable[[Project, Sequence[Draw]], Iterator[tuple[int, Mapping[str, Json]]]]
+    total: Callable[[Project], int]
+
+
+# -- asking for one ----------------------------------------------------------------------------------------------------
+
+
+def start(project: Project, *, what: str, file_format: str, by: Membership, at: datetime | None = None) -> Job:
+    """Write the job that makes the file. Raises Invalid for a file or a format that does not exist."""
+    access.require(by, Action.EXPORT)
+    if by.project_id != project.pk:
+        raise NotAllowed(_("You are not a member of “%(project)s”.") % {"project": project.name})
+    for found, known in ((what, EXPORTS), (file_format, FILE_FORMATS)):
+        if found not in known:
+            raise Invalid(
+                _("“%(found)s” cannot be exported: expected one of %(known)s.")
+                % {"found": found, "known": ", ".join(known)}
+            )
+    return jobs.create(project, JobKind.EXPORT, params={"what": what, "format": file_format}, by=by, at=at)
+
+
+def of_project(project: Project) -> QuerySet[Job]:
+    """The exports of `project`, newest first."""
+    return project.jobs.filter(kind=JobKind.EXPORT).select_related("created_by__user").order_by("-created_at", "-pk")
+
+
+def title(job: Job) -> str:
+    """What an export holds, in words."""
+    export = EXPORTS.get(str(job.params.get("what")))
+    return str(export.title) if export else ""
+
+
+def refusal(job: Job, member: Membership) -> str:
+    """Why `member` cannot have the file of `job` now; empty where they can."""
+    if job.state != JobState.DONE or not job.file:
+        return _("This file is not there yet.")
+    seen = Draw.objects.open().filter(uuid__in=job.result.get("open_draws", [])).select_related("wave")
+    barred = [draw.wave.number for draw in seen.defer("population") if not draws.may_see_figures(draw, member)]
+    if barred:
+        return _(
+            "It holds ratings of wave %(waves)s, whose measurement is open, and you label there: wait until it "
+            "closes, or export a file of your own."
+        ) % {"waves": ", ".join(map(str, sorted(barred)))}
+    return ""
+
+
+def download(job: Job, member: Membership) -> File[Any]:
+    """The file of a finished export, opened. Raises DomainError with the reason where `member` may not have it."""
+    access.require(member, Action.EXPORT)
+    why_not = refusal(job, member)
+    if why_not:
+        raise DomainError(why_not, code="no_file")
+    return job.file.open("rb")
+
+
+def file_name(job: Job) -> str:
+    """A name that says what it is: project, kind, day."""
+    day = timezone.localtime(job.created_at).strftime("%Y-%m-%d")
+    stem = slugify(job.project.name if job.project else "") or "concord"
+    return f"{stem}-{job.params['what']}-{day}{FORMATS[job.params['format']].suffix}"
+
+
+# -- making it ---------------------------------------------------------------------------------------------------------
+
+
+def run(job: Job) -> None:
+    """Write the file of `job`. Started again, it makes the file anew."""
+    project, by = job.project, job.created_by
+    if project is None or by is None:
+        raise DomainError(_("Whoever asked for this export is no longer in the project: start a new one."))
+    access.require(by, Action.EXPORT)
+    while True:
+        hidden, shown = _open_draws(project, by)
+        # Before the first row is read: a look that was taken is on record even if the file is never fetched.
+        for draw in shown:
+            draws.look(draw, by=by, at=timezone.now())
+        with TemporaryFile() as stream:
+            rows = _write(job, project, hidden, stream)
+            if _opened_meanwhile(project, by, [*hidden, *shown]):
+                continue  # rows of that wave may be in the file, and nobody asked whether they may be
+            stream.seek(0)
+            _keep(job, stream)
+        break
+    job.result |= {
+        "rows": rows,
+        "size": job.file.size,
+        "open_draws": [str(draw.uuid) for draw in shown],
+        "left_out": [draw.wave.number for draw in hidden],
+    }
+
+
+def _write(job: Job, project: Project, hidden: Sequence[Draw], stream: IO[bytes]) -> int:
+    export = EXPORTS[job.params["what"]]
+    total = export.total(project)
+    rows = _reporting(job, export.rows(project, hidden), total)
+    written = FORMATS[job.params["format"]].write(rows, stream, fields=export.fields)
+    jobs.progress(job, total, total)
+    return written
+
+
+def _keep(job: Job, stream: IO[bytes]) -> None:
+    if job.file:
+        job.file.delete(save=False)
+    job.file_name = file_name(job)
+    job.file.save(f"{job.uuid}{FORMATS[job.params['format']].suffix}", File(stream), save=False)
+    Job.objects.filter(pk=job.pk).update(file=job.file.name, file_name=job.file_name)
+
+
+def _opened_meanwhile(project: Project, by: Membership, known: Sequence[Draw]) -> bool:
+    hidden, shown = _open_draws(project, by)
+    return not {draw.pk for draw in (*hidden, *shown)} <= {draw.pk for draw in known}
+
+
+def _open_draws(project: Project, by: Membership) -> tuple[list[Draw], list[Draw]]:
+    """The open draws of `project` whose waves are left out for `by`, and those that they may see."""
+    rows = Draw.objects.open().filter(wave__project=project).select_related("wave__project").defer("population")
+    found = list(rows.order_by("wave__number"))
+    return (
+        [draw for draw in found if not draws.may_see_figures(draw, by)],
+        [draw for draw in found if draws.may_see_figures(draw, by)],
+    )
+
+
+def _reporting(job: Job, rows: Iterator[tuple[int, Mapping[str, Json]]], total: int) -> Iterator[Mapping[str, Json]]:
+    """The rows, saying on the way how far it is."""
+    for done, row in rows:
+        jobs.progress(job, done, total)
+        yield row
+
+
+def _gold_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
+    waves = [draw.wave_id for draw in hidden]
+    without = Item.objects.filter(project=project, wave_items__wave__in=waves) if waves else None
+    done, last = 0, None
+    for one in gold.of_project(project, without=without):
+        if one.item.pk != last:
+            done, last = done + 1, one.item.pk
+        yield done, one.row()
+
+
+def _rating_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
+    """A row for each revision and question, and for each skip and question, in the order of serving."""
+    revisions = Prefetch("annotation__revisions", Revision.objects.select_related("version"))
+    wave_items = Prefetch("wave_item", WaveItem.objects.select_related("wave"))
+    ended = (
+        Assignment.objects.filter(item__project=project, state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
+        .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
+        .select_related("item", "member__user", "slot", "version", "annotation")
+        .prefetch_related(revisions, wave_items)
+        .order_by("pk")
+    )
+    keys: dict[int, list[str]] = {}
+    done, last = 0, 0
+    while chunk := list(ended.filter(pk__gt=last)[:CHUNK]):
+        _add_keys(keys, chunk)
+        for assignment in chunk:
+            done += 1
+            for row in _rows_of(assignment, keys):
+                yield done, row
+        last = chunk[-1].pk
+
+
+def _add_keys(keys: dict[int, list[str]], chunk: Sequence[Assignment]) -> None:
+    """The questions of versions that were not met before."""
+    for assignment in chunk:
+        if assignment.version_id not in keys:
+            keys[assignment.version_id] = list(assignment.version.questions.values_list("key", flat=True))
+
+
+def _rows_of(assignment: Assignment, keys: Mapping[int, list[str]]) -> Iterator[dict[str, Json]]:
+    common: dict[str, Json] = {
+        "item": str(assignment.item.uuid),
+        "item_id": assignment.item.external_id,
+        "rater": assignment.member.name,
+        "rater_id": str(assignment.member.uuid),
+        "version": assignment.version.number,
+        "wave": assignment.wave_item.wave.number,
+        "kind": assignment.slot.kind,
+        "served_at": _time(assignment.served_at),
+    }
+    if assignment.state == AssignmentState.SKIPPED:
+        skipped: dict[str, Json] = {
+            "skip_reason": assignment.skip_reason,
+            "skip_note": assignment.skip_note,
+            "measured": False,
+        }
+        for key in keys[assignment.version_id]:
+            yield common | {"question": key} | skipped | {"submitted_at": _time(assignment.ended_at)}
+        return
+    annotation = assignment.annotation
+    measured = _measured_revision(annotation)
+    for revision in annotation.revisions.all():
+        said: dict[str, Json] = {
+            "measured": revision.number == measured,
+            "newest": revision.number == annotation.revisions_count,
+            "revision": revision.number,
+            "version": revision.version.number,
+            "submitted_at": _time(annotation.submitted_at),
+            "revised_at": _time(revision.at),
+            "seconds": round(annotation.seconds, 3),
+            "comment": revision.comment,
+        }
+        for key in keys[assignment.version_id]:
+            yield common | said | {"question": key, "value": revision.answers.get(key)}
+
+
+def _measured_revision(annotation: Annotation) -> int | None:
+    """The number of the revision that is measured: the last within its window; None where nothing is."""
+    if annotation.slot_id is None or annotation.draw_id is None:
+        return None
+    return max((revision.number for revision in annotation.revisions.all() if revision.in_window), default=None)
+
+
+def _time(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _count_items(project: Project) -> int:
+    return project.items.count()
+
+
+def _count_ratings(project: Project) -> int:
+    ended = Q(state=AssignmentState.SUBMITTED) | Q(state=AssignmentState.SKIPPED)
+    return Assignment.objects.filter(ended, item__project=project).count()
+
+
+EXPORTS: dict[str, Export] = {
+    "gold": Export(gettext_lazy("Final labels (gold)"), gold.FIELDS, _gold_rows, _count_items),
+    "ratings": Export(gettext_lazy("All ratings"), RATING_FIELDS, _rating_rows, _count_ratings),
+}

@@ -1,0 +1,257 @@
+"""One final label for every item and question, and how it came about (DESIGN §5 "Gold").
+
+Of the ways in `GoldStatus` the first that holds: superseded, open, consensus or adjudicated, median or majority,
+corrected, agreed, within tolerance, partial, single, unlabelled. A superseded item and an undecided conflict have no
+value: nobody's label is taken because it came first. The value is the measured rating for an overlap item, and the
+newest revision for a single one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+
+from annotations.conflicts import canonical
+from annotations.enums import CaseState, DrawState, GoldStatus, SlotKind
+from annotations.models import Annotation, Case, Draw, Resolution, WaveItem
+from projects.enums import Standing
+from projects.models import GuidelineVersion, Item, Project, Question
+from projects.task_types import TASK_TYPES, Json
+
+CHUNK = 500
+FIELDS = (
+    "item",
+    "item_id",
+    "question",
+    "value",
+    "label",
+    "status",
+    "version",
+    "wave",
+    "ratings",
+    "outdated",
+    "imported",
+    "superseded_by",
+    "content",
+)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The final label of one item on one question. `ratings`: how many it rests on."""
+
+    item: Item
+    question_key: str
+    status: GoldStatus
+    value: Json = None
+    label: str = ""
+    version: str = ""
+    wave: int | None = None
+    ratings: int = 0
+    outdated: bool = False
+    imported: bool = False
+
+    def row(self) -> dict[str, Json]:
+        """As a line of the export."""
+        successor = self.item.superseded_by
+        return {
+            "item": str(self.item.uuid),
+            "item_id": self.item.external_id,
+            "question": self.question_key,
+            "value": self.value,
+            "label": self.label,
+            "status": self.status.value,
+            "version": self.version,
+            "wave": self.wave,
+            "ratings": self.ratings,
+            "outdated": self.outdated,
+            "imported": self.imported,
+            "superseded_by": str(successor.uuid) if successor else None,
+            "content": self.item.content,
+        }
+
+
+def of_project(project: Project, *, without: QuerySet[Item] | None = None) -> Iterator[Gold]:
+    """The gold of every item of `project`, in order of import, but for those in `without`.
+
+    Read in chunks, with a fixed number of queries for each. A question of an older version is there for the items
+    that were rated on it.
+    """
+    questions = _Questions(project)
+    items = Item.objects.filter(project=project).select_related("superseded_by").order_by("pk")
+    if without is not None:
+        items = items.exclude(pk__in=without.values("pk"))
+    last = 0
+    while chunk := list(items.filter(pk__gt=last)[:CHUNK]):
+        yield from _of_chunk(chunk, questions)
+        last = chunk[-1].pk
+
+
+def of_item(item: Item) -> list[Gold]:
+    """The gold of one item, question by question."""
+    return list(_of_chunk([item], _Questions(item.project)))
+
+
+def _of_chunk(items: Sequence[Item], questions: "_Questions") -> Iterator[Gold]:
+    ratings = _ratings(items)
+    cases = _cases(items)
+    for item in items:
+        given = ratings.get(item.pk, [])
+        for key in questions.of(given):
+            yield _Deciding(item, key, given, cases.get((item.pk, key)), questions).gold()
+
+
+def _ratings(items: Sequence[Item]) -> dict[int, list[Annotation]]:
+    """Item -> its annotations in the order in which they were given."""
+    draws = Draw.objects.defer("population")  # megabytes for a large wave
+    rows = (
+        Annotation.objects.filter(item__in=items)
+        .select_related("slot", "version")
+        .prefetch_related(
+            Prefetch("wave_item", WaveItem.objects.select_related("wave")), Prefetch("wave_item__draw", draws)
+        )
+        .order_by("pk")
+    )
+    found: dict[int, list[Annotation]] = {}
+    for row in rows:
+        found.setdefault(row.item_id, []).append(row)
+    return found
+
+
+def _cases(items: Sequence[Item]) -> dict[tuple[int, str], Case]:
+    standing = Prefetch("resolutions", Resolution.objects.filter(standing=True), to_attr="decisions")
+    rows = Case.objects.filter(item__in=items).select_related("wave_item__wave__version").prefetch_related(standing)
+    return {(case.item_id, case.question_key): case for case in rows.order_by("pk")}
+
+
+class _Questions:
+    """Every question that a published version of the project asked, and the labels that the newest one has."""
+
+    def __init__(self, project: Project) -> None:
+        versions = list(project.versions.published().newest_first())
+        rows = Question.objects.filter(version__in=versions).prefetch_related("labels")
+        self._by_version: dict[int, dict[str, Question]] = {}
+        for question in rows:
+            self._by_version.setdefault(question.version_id, {})[question.key] = question
+        self._newest = self._by_version.get(versions[0].pk, {}) if versions else {}
+
+    def of(self, ratings: Sequence[Annotation]) -> list[str]:
+        """The keys of the newest version, then those of older ones that these ratings answer."""
+        older = {key for rating in ratings for key in rating.answers if key not in self._newest}
+        return [*self._newest, *sorted(older)]
+
+    def asked(self, version: GuidelineVersion | int, key: str) -> Question | None:
+        pk = version if isinstance(version, int) else version.pk
+        return self._by_version.get(pk, {}).get(key)
+
+    def is_outdated(self, key: str, value: Json) -> bool:
+        """Whether the newest version no longer has this answer: its question or a label of it is retired."""
+        question = self._newest.get(key)
+        if question is None:
+            return True
+        known = {label.key for label in question.labels.all()}
+        values = value if isinstance(value, list) else [value]
+        return any(isinstance(one, str) and one not in known for one in values)
+
+
+class _Deciding:
+    """How the final label of one item on one question comes about."""
+
+    def __init__(
+        self, item: Item, key: str, ratings: Sequence[Annotation], case: Case | None, questions: _Questions
+    ) -> None:
+        self.item, self.key, self.case, self.questions = item, key, case, questions
+        answered = [rating for rating in ratings if rating.latest.get(key) is not None]
+        counted = [rating for rating in answered if rating.slot_id is not None]
+        # Late ratings speak only where no other does; a spot check stands beside them all.
+        governing = counted or answered
+        wave_item = governing[-1].wave_item_id if governing else None
+        self.ratings = [rating for rating in governing if rating.wave_item_id == wave_item]
+        self.checks = [rating for rating in self.ratings if _kind(rating) == SlotKind.SPOTCHECK]
+        self.ratings = [rating for rating in self.ratings if _kind(rating) != SlotKind.SPOTCHECK]
+        self.wave_item = governing[-1].wave_item if governing else None
+
+    def gold(self) -> Gold:
+        if self.item.standing == Standing.SUPERSEDED:
+            return self._gold(GoldStatus.SUPERSEDED)
+        if self.case is not None:
+            return self._decided(self.case)
+        if self.checks:
+            corrected = self._corrected(self.checks[-1])
+            if corrected is not None:
+                return corrected
+        if not self.ratings or self.wave_item is None:
+            return self._gold(GoldStatus.UNLABELLED)
+        if self.wave_item.draw_id is None:
+            newest = self.ratings[-1]
+            return self._gold(GoldStatus.SINGLE, newest.latest.get(self.key), [newest])
+        return self._overlap(self.wave_item.draw)
+
+    def _decided(self, case: Case) -> Gold:
+        decisions: list[Resolution] = case.decisions  # type: ignore[attr-defined]  # the prefetch of _cases
+        if case.state == CaseState.OPEN or not decisions:
+            return self._gold(GoldStatus.OPEN, ratings=self.ratings)
+        version = case.wave_item.wave.version
+        return self._gold(
+            GoldStatus(decisions[0].kind), decisions[0].value, self.ratings, version, wave=case.wave_item.wave.number
+        )
+
+    def _corrected(self, check: Annotation) -> Gold | None:
+        """What a spot check changed; None where it said the same."""
+        value = check.latest.get(self.key)
+        if self.ratings and canonical(self.ratings[-1].latest.get(self.key)) == canonical(value):
+            return None
+        return self._gold(GoldStatus.CORRECTED, value, [check])
+
+    def _overlap(self, draw: Draw | None) -> Gold:
+        """Two or more measured ratings of a closed draw that are no conflict, or a measurement that is not complete."""
+        measured = [r for r in self.ratings if r.slot_id is not None and r.answers.get(self.key) is not None]
+        given = [rating.answers.get(self.key) for rating in measured or self.ratings]
+        same = len({canonical(value) for value in given}) == 1
+        if len(measured) < 2 or draw is None or draw.state != DrawState.CLOSED:
+            return self._gold(GoldStatus.PARTIAL, given[0] if same else None, measured or self.ratings)
+        if same:
+            return self._gold(GoldStatus.AGREED, given[0], measured)
+        return self._gold(GoldStatus.WITHIN_TOLERANCE, self._lower_median(given, measured[0].version), measured)
+
+    def _lower_median(self, values: Sequence[Json], version: GuidelineVersion) -> Json:
+        question = self.questions.asked(version, self.key)
+        order = {label.key: place for place, label in enumerate(question.labels.all())} if question else {}
+        ordered = sorted(values, key=lambda value: (order.get(canonical(value), len(order)), canonical(value)))
+        return ordered[(len(ordered) - 1) // 2]
+
+    def _gold(
+        self,
+        status: GoldStatus,
+        value: Json = None,
+        ratings: Sequence[Annotation] = (),
+        version: GuidelineVersion | None = None,
+        wave: int | None = None,
+    ) -> Gold:
+        if version is None and ratings:
+            version = max((r.version for r in ratings), key=lambda one: (one.major or 0, one.minor or 0))
+        question = self.questions.asked(version, self.key) if version else None
+        named = question is not None and value is not None
+        if wave is None and ratings and self.wave_item is not None:
+            wave = self.wave_item.wave.number
+        return Gold(
+            item=self.item,
+            question_key=self.key,
+            status=status,
+            value=value,
+            label=TASK_TYPES[question.task_type].describe(value, _labels(question)) if named and question else "",
+            version=version.number if version else "",
+            wave=wave,
+            ratings=len(ratings),
+            outdated=value is not None and self.questions.is_outdated(self.key, value),
+            imported=any(_kind(rating) == SlotKind.IMPORTED for rating in ratings),
+        )
+
+
+def _kind(rating: Annotation) -> Any:
+    return rating.slot.kind if rating.slot else None
+
+
+def _labels(question: Question) -> list[Any]:
+    return list(question.labels.all())
