@@ -1,6 +1,6 @@
 """Django's own admin shows the tables, read-only: changes go through the domain functions, which keep the rules."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db import models
@@ -23,8 +23,14 @@ from projects.models import (
     User,
 )
 
+# Django's admin classes are generic for the type checker only.
+if TYPE_CHECKING:
+    OfModel = admin.ModelAdmin[models.Model]
+else:
+    OfModel = admin.ModelAdmin
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+
+class ReadOnlyAdmin(OfModel):
     """Look and search, nothing else. Higher apps register theirs with it."""
 
     show_full_result_count = False

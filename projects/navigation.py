@@ -30,7 +30,7 @@ class Link:
     title: str | Promise
     url: str
     current: bool
-    count: int | None
+    beside: str
 
 
 ENTRIES = (
@@ -47,13 +47,23 @@ ENTRIES = (
     Entry("settings", _("Settings"), "projects:settings", Action.SETTINGS),
 )
 
-# A higher app says in its AppConfig.ready what number stands beside its entry; None shows nothing.
-COUNTS: dict[str, Callable[[Membership], int | None]] = {}
+# What stands beside an entry: a count of what waits, or the guideline's number. Empty, 0 and None show nothing.
+Beside = Callable[[Membership], int | str | None]
+BESIDE: dict[str, Beside] = {}
 
 
-def count_with(key: str, function: Callable[[Membership], int | None]) -> None:
-    """Let `function(member)` say the number beside the entry `key`. It may cost one query on every page."""
-    COUNTS[key] = function
+def beside(key: str, function: Beside) -> None:
+    """Let `function(member)` say what stands beside the entry `key`; called in an app's `AppConfig.ready`.
+
+    It runs on every page of a project, so it may cost one cheap query, and must tell nobody what they may not see.
+    """
+    BESIDE[key] = function
+
+
+def newest_number(member: Membership) -> str:
+    """The number of the guideline that is labelled under now."""
+    newest = member.project.versions.published().newest_first().only("major", "minor").first()
+    return newest.number if newest else ""
 
 
 def url_of(name: str, member: Membership) -> str:
@@ -68,14 +78,18 @@ def links(member: Membership, current: str = "") -> list[Link]:
     """The entries that `member` can use, in the frame's order."""
     allowed = access.actions(member)
     shown = [(entry, url_of(entry.url_name, member)) for entry in ENTRIES if entry.action in allowed]
-    return [
-        Link(e.key, e.title, url, e.key == current, COUNTS[e.key](member) if e.key in COUNTS else None)
-        for e, url in shown
-        if url
-    ]
+    return [Link(e.key, e.title, url, e.key == current, _said(e.key, member)) for e, url in shown if url]
+
+
+def _said(key: str, member: Membership) -> str:
+    said = BESIDE[key](member) if key in BESIDE else None
+    return str(said) if said else ""
 
 
 def start(member: Membership) -> str:
     """Where `member` begins in the project: its overview, or the next item for who only annotates."""
     wanted = "agreement:home" if access.allows(member, Action.SEE_AGREEMENT) else "annotations:label"
     return url_of(wanted, member) or url_of("projects:guideline", member)
+
+
+beside("guideline", newest_number)

@@ -49,7 +49,10 @@ class LogInForm(AuthenticationForm):
 
 
 # Django's forms are generic for the type checker only.
-UserForm = UserCreationForm[User] if TYPE_CHECKING else UserCreationForm
+if TYPE_CHECKING:
+    UserForm = UserCreationForm[User]
+else:
+    UserForm = UserCreationForm
 
 
 class SignUpForm(UserForm):
@@ -69,6 +72,7 @@ class SignUpForm(UserForm):
         super().__init__(*args, **kwargs)
         self.fields["email"].required = True
         self.fields["name"].widget.attrs["autocomplete"] = "name"
+        self.fields["username"].widget.attrs["autocomplete"] = "username"
         self.fields["username"].widget.attrs.pop("autofocus", None)
         self.fields["email"].widget.attrs["autocomplete"] = "email"
 
@@ -83,7 +87,8 @@ class SignUpForm(UserForm):
 
     def save(self, commit: bool = True) -> User:
         self.instance.first_name = self.cleaned_data["name"]
-        return super().save(commit)
+        user: User = super().save(commit)
+        return user
 
 
 class AccountForm(forms.Form):

@@ -8,7 +8,10 @@ from django.utils.translation import gettext_lazy as _
 from projects.models import Project
 
 # Django's forms are generic for the type checker only.
-OfProject = forms.ModelForm[Project] if TYPE_CHECKING else forms.ModelForm
+if TYPE_CHECKING:
+    OfProject = forms.ModelForm[Project]
+else:
+    OfProject = forms.ModelForm
 
 
 class ProjectForm(OfProject):
