@@ -6,26 +6,25 @@ are there, so that a killed worker leaves no half import: whoever takes the job 
 """
 
 import contextlib
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from projects import jobs, staging
 from projects.enums import JobKind, JobState, RowProblem
 from projects.errors import DomainError, Invalid
-from projects.file_fields import MOST_FIELDS, Choice, Field, describe, suggest
-from projects.formats import FORMATS, FormatError, Row, guess_format
-from projects.models import Batch, Item, Job, Membership, Project, StagedRow
+from projects.file_fields import Choice, Field, describe, suggest
+from projects.formats import FORMATS, FormatError, guess_format
+from projects.models import Batch, Job, Membership, Project, StagedRow
 from projects.staging import OPTIONAL, USUAL
 
 KEPT = timedelta(days=14)
@@ -37,18 +36,30 @@ _HEAD = 64 * 1024
 def start(
     project: Project,
     *,
-    upload: File,
+    upload: "File[Any]",
     by: Membership | None,
     name: str = "",
     format_key: str = "",
+    shown: Sequence[str] | None = None,
+    id_field: str | None = None,
+    metadata: Sequence[str] | None = None,
+    claimed: bool = False,
     at: datetime | None = None,
 ) -> Job:
-    """Keep the file and have it checked with the fields that its first rows suggest. Refuses what is no such file."""
+    """Keep the file and have it checked, with the fields given or, where none are, those its first rows suggest.
+
+    Refuses what is no such file before it is kept. `claimed`: the caller runs the job itself (see `jobs.create`).
+    """
     upload.seek(0)
     key = format_key or guess_format(upload.name or "", upload.read(_HEAD))
     upload.seek(0)
     fields, rows = _look(upload, key)
-    choice = suggest(fields, rows, before=project.shown_fields)
+    guess = suggest(fields, rows, before=project.shown_fields)
+    shown = guess.shown if shown is None else shown
+    id_field = guess.id_field if id_field is None else id_field
+    metadata = [name for name in guess.metadata if name not in shown] if metadata is None else metadata
+    choice = Choice(tuple(shown), id_field, tuple(metadata))
+    _check(choice, [one.name for one in fields])
     params = {
         "format": key,
         "name": (name or upload.name or _("pasted text")).strip()[:200],
@@ -57,7 +68,14 @@ def start(
     }
     upload.seek(0)
     return jobs.create(
-        project, JobKind.IMPORT_PREVIEW, params=params, by=by, file=upload, file_name=upload.name or "", at=at
+        project,
+        JobKind.IMPORT_PREVIEW,
+        params=params,
+        by=by,
+        file=upload,
+        file_name=upload.name or "",
+        claimed=claimed,
+        at=at,
     )
 
 
@@ -65,7 +83,7 @@ def _look(stream: Any, key: str) -> tuple[list[Field], int]:
     """The fields of the first rows and the number of rows looked at. Long rows end the look early."""
     problem = ""
     records = []
-    with _refusing_unreadable():
+    with refusing_unreadable():
         for row in islice(FORMATS[key].read(stream), _LOOK_ROWS):
             if row.record is None:
                 problem = problem or row.problem or ""
@@ -80,7 +98,7 @@ def _look(stream: Any, key: str) -> tuple[list[Field], int]:
 
 
 @contextlib.contextmanager
-def _refusing_unreadable() -> Iterator[None]:
+def refusing_unreadable() -> Iterator[None]:
     """What the readers say of a file that is none becomes a refusal."""
     try:
         yield
@@ -136,54 +154,6 @@ def _held(job: Job) -> Job:
     if "import" in job.params:
         raise DomainError(_("“%(name)s” is being imported already.") % {"name": job.file_name}, code="import_confirmed")
     return job
-
-
-def check(job: Job) -> None:
-    """The runner of IMPORT_PREVIEW: read the file into staged rows. Begins anew each time."""
-    staging.clear(job)
-    project, choice = job.project, choice_of(job)
-    if project is None:
-        raise DomainError(_("The project of this import is gone."))
-    compare = project.items.exists()
-    counts: Counter[str] = Counter()
-    fields = _Fields(job.params["fields"])
-    total = job.file.size
-    with job.file.open("rb") as stream, _refusing_unreadable():
-        for chunk in staging.chunks(FORMATS[job.params["format"]].read(stream), stream.tell):
-            fields.see(chunk)
-            rows = [staging.candidate(row, choice) for row in chunk]
-            with transaction.atomic():
-                jobs.hold(job)
-                staging.find_repeats(job, rows, project=project, compare_project=compare)
-                staging.write(job, rows)
-            counts.update(row.problem for row in rows)
-            jobs.progress(job, stream.tell(), total, _("%(rows)d rows read") % {"rows": counts.total()})
-    job.done = job.total = total
-    job.result = {"rows": counts.total(), "counts": dict(counts)}
-    if fields.late:
-        with transaction.atomic():
-            jobs.hold(job)
-            job.params["fields"] = fields.all
-            job.save(update_fields=["params"])
-
-
-class _Fields:
-    """Notes fields that come up only after the rows that were looked at first."""
-
-    def __init__(self, known: Sequence[Mapping[str, Any]]) -> None:
-        self.all: list[Mapping[str, Any]] = list(known)
-        self.late = False
-        self._names = {one["name"] for one in known}
-
-    def see(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            if row.record is None or len(self.all) >= MOST_FIELDS or row.record.keys() <= self._names:
-                continue
-            for one in describe([row.record]):
-                if one.name not in self._names and len(self.all) < MOST_FIELDS:
-                    self.all.append({"name": one.name, "samples": one.samples})
-                    self._names.add(one.name)
-                    self.late = True
 
 
 @dataclass(frozen=True)
@@ -289,69 +259,10 @@ def import_of(job: Job) -> Job | None:
     return Job.objects.select_related("project", "created_by").filter(uuid=made).first() if made else None
 
 
-def copy(job: Job) -> None:
-    """The runner of IMPORT: copy the staged rows into a batch, then show it. Goes on where an earlier run ended."""
-    staged = Job.objects.select_related("project").get(uuid=job.params["preview"], project=job.project)
-    batch = _batch(job, staged)
-    if not batch.ready:
-        _copy_rows(job, staged, batch)
-        _finish(job, staged, batch)
-    job.result = {"imported": batch.size, "batch": str(batch.uuid), **_left_out(job, staged, batch)}
-    staging.clear(staged)
-    _drop_file(staged)
-
-
-def _batch(job: Job, staged: Job) -> Batch:
-    choice = choice_of(staged)
-    return Batch.objects.get_or_create(
-        uuid=UUID(job.params["batch"]),
-        project=job.project,
-        defaults={
-            "name": staged.params["name"],
-            "format": staged.params["format"],
-            "shown_fields": list(choice.shown),
-            "id_field": choice.id_field,
-            "metadata_fields": list(choice.metadata),
-            "ready": False,
-            "created_by": job.created_by,
-            "created_at": job.created_at,
-        },
-    )[0]
-
-
-def _copy_rows(job: Job, staged: Job, batch: Batch) -> None:
-    # A chunk is copied whole or not at all, in the order of the numbers: the highest one says where to go on.
-    done = Item.objects.filter(batch=batch).aggregate(last=Max("number"))["last"] or 0
-    last = StagedRow.objects.filter(job=staged).aggregate(last=Max("number"))["last"] or 0
-    for begin in range(done, last, staging.CHUNK_ROWS):
-        until = begin + staging.CHUNK_ROWS
-        with transaction.atomic():
-            jobs.hold(job)
-            staging.copy(staged, batch, after=begin, until=until, also=job.params["also"], at=job.created_at)
-        jobs.progress(job, min(until, last), last)
-
-
-def _finish(job: Job, staged: Job, batch: Batch) -> None:
-    """Show the batch: from here on its items can be seen and drawn."""
-    size = Item.objects.filter(batch=batch).count()
-    if not size:
-        batch.delete()
-        raise DomainError(_("Nothing was left to import: the project has all of these ids by now."))
-    with transaction.atomic():
-        jobs.hold(job)
-        project = Project.objects.select_for_update().get(pk=batch.project_id)
-        if not project.shown_fields:
-            project.shown_fields = batch.shown_fields
-            project.save(update_fields=["shown_fields"])
-        batch.size, batch.ready = size, True
-        batch.save(update_fields=["size", "ready"])
-
-
-def _left_out(job: Job, staged: Job, batch: Batch) -> dict[str, Any]:
-    """What was not imported and why; `met` came into the project by another import after the preview."""
-    found = report(staged)
-    left = {kind.problem.value: kind.count for kind in found.kinds if kind.problem not in job.params["also"]}
-    return {"left_out": left, "met": found.importable(job.params["also"]) - batch.size}
+def left_out(job: Job) -> list[Kind]:
+    """What a finished import did not take over, by kind."""
+    counts = job.result["left_out"]
+    return [Kind(problem, counts[problem], problem in OPTIONAL, False) for problem in RowProblem if counts.get(problem)]
 
 
 def discard(job: Job, *, at: datetime | None = None) -> None:
@@ -362,7 +273,7 @@ def discard(job: Job, *, at: datetime | None = None) -> None:
     Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, finished_at=at or timezone.now())
     job.refresh_from_db()
     staging.clear(job)
-    _drop_file(job)
+    drop_file(job)
 
 
 @transaction.atomic
@@ -382,7 +293,8 @@ def _stop_import(job: Job, at: datetime | None) -> Batch | None:
     return batch
 
 
-def _drop_file(job: Job) -> None:
+def drop_file(job: Job) -> None:
+    """Delete the uploaded file; the job then says by its empty `file` that it is over."""
     if job.file:
         job.file.delete(save=False)
         Job.objects.filter(pk=job.pk).update(file="")

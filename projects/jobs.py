@@ -48,9 +48,16 @@ def create(
     file: "File | None" = None,
     file_name: str = "",
     at: datetime | None = None,
+    claimed: bool = False,
 ) -> Job:
-    """Write a waiting job; the sweep picks it up once the caller's transaction has committed."""
-    job = Job(project=project, kind=kind, params=dict(params or {}), created_by=by, created_at=at or timezone.now())
+    """Write a waiting job; the sweep picks it up once the caller's transaction has committed.
+
+    A `claimed` one is the caller's own, to be run at once with `run`; the sweep takes it up only if the caller dies.
+    """
+    at = at or timezone.now()
+    job = Job(project=project, kind=kind, params=dict(params or {}), created_by=by, created_at=at)
+    if claimed:
+        job.state, job.attempts, job.started_at, job.beat_at = JobState.RUNNING, 1, at, at
     if file is not None:
         job.file_name = (file_name or file.name or "")[-255:]
         job.file.save(f"{job.uuid}.upload", file, save=False)

@@ -182,8 +182,14 @@ def _content_in_project(project: Project, rows: Sequence[Candidate]) -> None:
     for row in hits:
         exact = row.content_hash in equal
         known = equal[row.content_hash] if exact else alike[row.folded_hash]
-        message = _("As item “%(id)s” of the project.") % {"id": known} if known else _("As an item of the project.")
-        row.reject(RowProblem.SAME_IN_PROJECT if exact else RowProblem.LIKE_IN_PROJECT, message)
+        where = _("item “%(id)s” of the project") % {"id": known} if known else _("an item of the project")
+        row.reject(RowProblem.SAME_IN_PROJECT if exact else RowProblem.LIKE_IN_PROJECT, _repeat(where, exact=exact))
+
+
+def _repeat(where: str, *, exact: bool) -> str:
+    if exact:
+        return _("Exactly the content of %(where)s.") % {"where": where}
+    return _("The content of %(where)s, apart from case or white space.") % {"where": where}
 
 
 def _content_in_file(job: Job, rows: Sequence[Candidate], chunk: Sequence[Candidate]) -> None:
@@ -200,14 +206,18 @@ def _content_in_file(job: Job, rows: Sequence[Candidate], chunk: Sequence[Candid
     in_question = {id(row) for row in rows}
     for row in chunk:
         if id(row) in in_question and row.content_hash in same:
-            row.reject(RowProblem.SAME_IN_FILE, _("As row %(row)d.") % {"row": same[row.content_hash]})
+            where = _("row %(row)d") % {"row": same[row.content_hash]}
+            row.reject(RowProblem.SAME_IN_FILE, _repeat(where, exact=True))
         elif id(row) in in_question and row.folded_hash in like and not row.problem:
-            row.reject(RowProblem.LIKE_IN_FILE, _("As row %(row)d.") % {"row": like[row.folded_hash]})
+            where = _("row %(row)d") % {"row": like[row.folded_hash]}
+            row.reject(RowProblem.LIKE_IN_FILE, _repeat(where, exact=False))
         if row.content_hash and row.problem in _TAKEN:
             same.setdefault(row.content_hash, row.number)
             like.setdefault(row.folded_hash, row.number)
 
 
+# One encoder for all rows: json.dumps makes a new one for each call with options.
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _INSERT = (
     "INSERT INTO projects_stagedrow "
     "(job_id, number, external_id, content, metadata, content_hash, folded_hash, problem, message) "
@@ -242,10 +252,6 @@ def write(job: Job, chunk: Sequence[Candidate]) -> None:
                     copy.write_row(row)
         else:
             cursor.executemany(_INSERT, list(rows))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 # A random version-4 UUID made by the database itself; SQLite keeps it as 32 hexadecimal digits.

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from projects.views import accounts, drafts, examples, guidelines, members, projects, questions
+from projects.views import accounts, drafts, examples, guidelines, imports, items, jobs, members, projects, questions
 
 app_name = "projects"
 urlpatterns: list[URLPattern] = [
@@ -89,4 +89,12 @@ urlpatterns: list[URLPattern] = [
         examples.example_remove,
         name="guideline-example-remove",
     ),
+    path("p/<uuid:project>/items/", items.item_list, name="items"),
+    path("p/<uuid:project>/items/<uuid:item>/", items.detail, name="item"),
+    path("p/<uuid:project>/imports/new/", imports.new, name="import-new"),
+    path("p/<uuid:project>/imports/<uuid:job>/", imports.detail, name="import"),
+    path("p/<uuid:project>/imports/<uuid:job>/fields/", imports.fields, name="import-fields"),
+    path("p/<uuid:project>/imports/<uuid:job>/confirm/", imports.confirm, name="import-confirm"),
+    path("p/<uuid:project>/imports/<uuid:job>/discard/", imports.discard, name="import-discard"),
+    path("p/<uuid:project>/jobs/<uuid:job>/", jobs.job, name="job"),
 ]
