@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from agreement.coefficients import Ratings
+from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose, merged_value
+from tests.agreement.coefficients.known_answers import cases, ratings_of
+
+
+def keys(ratings: Ratings, **about: int) -> list[str]:
+    return [found.key for found in diagnose(ratings, "nominal", **about)]
+
+
+def found(ratings: Ratings, key: str) -> Diagnostic:
+    return next(each for each in diagnose(ratings, "nominal") if each.key == key)
+
+
+def test_a_sound_table_has_nothing_to_say() -> None:
+    assert keys(Ratings.from_table([[45, 5], [5, 45]], ["a", "b"])) == []
+
+
+def test_the_prevalence_trap_is_named() -> None:
+    trap = ratings_of(cases()["seed_prevalence_trap"])
+    assert keys(trap) == ["prevalence_index", "kappa_max", "prevalence_trap"]
+    assert found(trap, "prevalence_trap").sentence == (
+        "The raters agree on 95 % of the items and yet the coefficient is 0.26: “ok” makes up 96 % of the ratings,"
+        " so agreement by chance is high. Look at the agreement on the rare classes."
+    )
+
+
+def test_bias_is_named() -> None:
+    assert found(Ratings.from_table([[40, 30], [0, 30]], ["a", "b"]), "bias_index").numbers == {
+        "value": pytest.approx(0.3)
+    }
+
+
+def test_classes_nobody_or_one_side_used() -> None:
+    table = [[20, 2, 0, 0], [3, 25, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]]
+    ratings = Ratings.from_table(table, ["a", "b", "c", "d"], raters=("ann", "ben"))
+    assert found(ratings, "one_sided_class").sentence == "Only ann used “c” (4 times), so its agreement is 0."
+    assert found(ratings, "unused_class").sentence == "Nobody used “d”."
+
+
+def test_constant_ratings_have_no_variation() -> None:
+    assert keys(ratings_of(cases()["undef_constant_same"])) == [
+        "small_n",
+        "no_variation",
+        "unused_class",
+        "prevalence_index",
+    ]
+
+
+def test_small_and_single_numbers_are_said() -> None:
+    ratings = Ratings.from_matrix([["a", "b", "a"], ["a", "b", None]], ["a", "b"])
+    assert [each.sentence for each in diagnose(ratings, "nominal")] == [
+        "1 items have one rating only: they are counted and left out.",
+        "The figures rest on 2 items, fewer than the 20 asked for.",
+    ]
+
+
+def test_nothing_to_compare_is_said() -> None:
+    assert keys(Ratings.from_pairs([], [], ["a", "b"])) == ["no_pairs"]
+
+
+def four_raters(n: int) -> Ratings:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(3, size=n)
+    rows = [np.where(rng.random(n) < 0.9, truth, rng.integers(3, size=n)) for _ in range(3)]
+    rows.append(rng.integers(3, size=n))
+    return Ratings.from_codes(rows, ["a", "b", "c"], raters=("ann", "ben", "cem", "dan"))
+
+
+def test_a_rater_far_from_the_rest_is_named_with_n() -> None:
+    diagnostic = found(four_raters(200), "far_rater")
+    assert (diagnostic.numbers["rater"], diagnostic.numbers["pairs"], diagnostic.numbers["n"]) == ("dan", 3, 600)
+
+
+def test_a_pair_far_from_the_rest_is_named_with_n() -> None:
+    named = [each.numbers for each in diagnose(four_raters(200), "nominal") if each.key == "far_pair"]
+    assert {numbers["second"] for numbers in named} == {"dan"}
+    assert {numbers["n"] for numbers in named} == {200}
+
+
+def test_nobody_is_named_below_the_minimum() -> None:
+    assert not {"far_pair", "far_rater"} & set(keys(four_raters(200), minimum_n=201))
+
+
+def test_nobody_is_named_where_columns_are_not_people() -> None:
+    rows = four_raters(200)
+    places = Ratings(rows.codes, rows.weights, rows.labels, exchangeable=True)
+    assert not {"far_pair", "far_rater"} & set(keys(places))
+
+
+def test_two_confused_classes_would_be_better_as_one() -> None:
+    ratings = Ratings.from_table([[20, 18, 1], [17, 21, 0], [0, 1, 40]], ["good", "fine", "bad"])
+    advice = found(ratings, "merge")
+    assert (advice.numbers["first"], advice.numbers["second"]) == ("good", "fine")
+    assert merged_value(ratings, 0, 1) == pytest.approx(advice.numbers["merged"])
+    assert advice.numbers["merged"] > advice.numbers["value"] + 0.3
+
+
+def test_every_sentence_is_used() -> None:
+    tables = [
+        Ratings.from_pairs([], [], ["a", "b"]),
+        Ratings.from_matrix([["a", "b", "a"], ["a", "b", None]], ["a", "b"]),
+        ratings_of(cases()["undef_constant_same"]),
+        ratings_of(cases()["seed_prevalence_trap"]),
+        Ratings.from_table([[40, 30], [0, 30]], ["a", "b"]),
+        Ratings.from_table([[20, 2, 0], [3, 25, 0], [4, 0, 0]], ["a", "b", "c"]),
+        Ratings.from_table([[20, 18, 1], [17, 21, 0], [0, 1, 40]], ["good", "fine", "bad"]),
+        four_raters(200),
+    ]
+    assert {key for ratings in tables for key in keys(ratings)} == set(SENTENCES)

@@ -1,0 +1,101 @@
+import json
+
+import numpy as np
+import pytest
+
+from agreement.coefficients import Ratings, summarise
+from tests.agreement.coefficients.known_answers import cases, ratings_of
+
+
+def test_two_raters_have_their_statistics_with_n_interval_and_method() -> None:
+    answer = summarise(ratings_of(cases()["landis_koch_ms_winnipeg"]), "ordinal", seed=1, replicates=300)
+    kappa = answer["statistics"]["weighted_kappa_linear"]
+    assert (kappa["n"], kappa["method"], kappa["replicates"], kappa["undefined_share"]) == (149, "bootstrap", 300, 0.0)
+    assert kappa["interval"][0] < kappa["value"] < kappa["interval"][1]
+    assert answer["statistics"]["percent_agreement"]["method"] == "wilson"
+    assert answer["table"] == [[38, 5, 0, 1], [33, 11, 3, 0], [10, 14, 5, 6], [3, 7, 3, 10]]
+    assert answer["uses"] == [[44, 47, 35, 23], [84, 37, 11, 17]]
+
+
+@pytest.mark.parametrize("case_id", cases())
+def test_every_case_is_plain_json(case_id: str) -> None:
+    case = cases()[case_id]
+    answer = summarise(ratings_of(case), case["scale"], seed=1, replicates=20, expert=case.get("expert"))
+    assert json.loads(json.dumps(answer, allow_nan=False)) == answer
+
+
+def test_labels_of_different_types_stay_apart() -> None:
+    ratings = Ratings.from_pairs([1, "1", True, 1], [1, "1", True, "1"], [1, "1", True])
+    rows = summarise(ratings, "nominal", seed=1, interval=False)["statistics"]["specific_agreement"]
+    assert [(type(row["label"]), row["label"]) for row in rows] == [(int, 1), (str, "1"), (bool, True)]
+
+
+def test_pairs_of_raters_are_listed_by_name() -> None:
+    ratings = Ratings.from_matrix(
+        [["a", "b", "b"], ["a", "b", "a"], [None, None, "b"]], ["a", "b"], raters=("ann", "ben", "cem")
+    )
+    rows = summarise(ratings, "nominal", seed=1, interval=False)["statistics"]["pairwise_cohen_kappa"]
+    assert [(row["pair"], row.get("value"), row.get("undefined"), row["n"]) for row in rows] == [
+        (["ann", "ben"], pytest.approx(0.4), None, 3),
+        (["ann", "cem"], None, "no_variation", 1),
+        (["ben", "cem"], 0.0, None, 1),
+    ]
+
+
+def test_nothing_about_persons_where_columns_are_not_people() -> None:
+    statistics = summarise(ratings_of(cases()["fleiss_wikipedia"]), "nominal", seed=1, interval=False)["statistics"]
+    assert not {"pairwise_cohen_kappa", "conger_kappa", "mean_pairwise_cohen_kappa"} & set(statistics)
+
+
+def test_the_expert_has_intervals_over_items() -> None:
+    case = cases()["expert_baseline"]
+    statistics = summarise(ratings_of(case), "nominal", seed=1, replicates=200, expert=0)["statistics"]
+    pooled = statistics["expert_kappa_pooled"]
+    assert (pooled["n"], pooled["pairs"], pooled["method"]) == (20, 57, "smoothed")
+    assert [row["rater"] for row in statistics["expert_kappa_per_rater"]] == ["1", "2", "3"]
+    assert all(len(row["interval"]) == 2 for row in statistics["expert_kappa_per_rater"])
+
+
+def test_an_undefined_statistic_says_why() -> None:
+    kappa = summarise(ratings_of(cases()["undef_constant_same"]), "nominal", seed=1)["statistics"]["cohen_kappa"]
+    assert kappa["undefined"] == "no_variation"
+    assert kappa["sentence"].startswith("Only one label was used")
+    assert "value" not in kappa
+
+
+def test_no_interval_where_none_is_wanted() -> None:
+    statistics = summarise(ratings_of(cases()["cohen_1960"]), "nominal", seed=1, interval=False)["statistics"]
+    assert "interval" not in statistics["cohen_kappa"]
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    ratings = ratings_of(cases()["missing_heavy"])
+    first, again = (summarise(ratings, "ordinal", seed=9, replicates=50) for _ in range(2))
+    assert first == again
+
+
+def test_the_number_of_items_costs_nothing() -> None:
+    ratings = Ratings.from_table(np.array([[40, 10], [5, 45]]) * 10**9, ["a", "b"])
+    kappa = summarise(ratings, "nominal", seed=1)["statistics"]["cohen_kappa"]
+    assert kappa["interval"][1] - kappa["interval"][0] < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("labels", "values", "level", "weights", "sentence"),
+    [
+        (["a", "b"], None, "interval", None, "'interval' needs a number for every label"),
+        ([-1, 1], (-1, 1), "ratio", None, "no values below 0, and -1 is one"),
+        (["a", "b"], None, "colour", None, "'colour' is no level of measurement"),
+        (["a", "b"], None, "multilabel", None, "need labels that are sets"),
+        (["a", "b"], None, "ordinal", [[0, 1]], "as many rows as columns"),
+        (["a", "b"], None, "ordinal", [[0]], "2 labels need a 2 x 2 matrix"),
+        (["a", "b"], None, "ordinal", [[0, -1], [1, 0]], "Weight -1.0 in row 1, column 2"),
+        (["a", "b"], None, "ordinal", [[0, 1], [1, 0.5]], "Weight 0.5 in row 2"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(
+    labels: list[object], values: tuple[float, ...] | None, level: str, weights: object, sentence: str
+) -> None:
+    ratings = Ratings.from_table([[2, 1], [0, 3]], labels, values=values)
+    with pytest.raises(ValueError, match=sentence):
+        summarise(ratings, level, seed=1, weights=weights)  # type: ignore[arg-type]
