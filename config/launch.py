@@ -50,6 +50,7 @@ class Part:
 
     def schedule_again(self, now: float) -> None:
         """After a pause that doubles with every quick end, and starts small again after a steady minute."""
+        self.kill_all()
         self.pause = 1 if now - self.started > STEADY_SECONDS else min(self.pause * 2, LONGEST_PAUSE_SECONDS)
         self.process, self.start_at = None, now + self.pause
 
@@ -167,4 +168,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # while it prepares; once the three run, the launcher has handlers of its own
+        sys.exit(130)

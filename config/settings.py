@@ -194,7 +194,13 @@ SPECTACULAR_SETTINGS = {
 BROKER = VAR / "broker"
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"socket_connect_timeout": 2, "socket_timeout": 5, "visibility_timeout": 3600}
+    {
+        "socket_connect_timeout": 2,
+        "socket_timeout": 3,
+        "visibility_timeout": 3600,
+        # A page that asks for figures tries once and goes on; worker and beat have their own patience.
+        "max_retries": 0,
+    }
     if REDIS_URL
     else {
         "data_folder_in": str(BROKER / "queue"),

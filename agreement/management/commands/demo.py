@@ -19,14 +19,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["if_empty"] and Project.objects.exists():
-            self.stdout.write("There are projects already: the demo is left out.")
+            if Project.objects.filter(name=demo.NAME).exists():
+                self.say_who_can_log_in()
             return
         if Project.objects.filter(name=demo.NAME).exists():
             raise CommandError(f"There is a project “{demo.NAME}” already: rename it first, or keep using it.")
-        self.stdout.write("Building the demo project (some 20 seconds) …")
+        self.stderr.write("Building the demo project (some 20 seconds) …", style_func=str)
         start = timezone.now() - timedelta(days=21)
         with transaction.atomic():  # half a demo would only puzzle
-            demo.Demo(start=start, say=lambda line: self.stdout.write(f"  {line}")).play()
+            demo.Demo(start=start, say=lambda line: self.stderr.write(f"  {line}", style_func=str)).play()
+        self.say_who_can_log_in()
+
+    def say_who_can_log_in(self) -> None:
+        """The one thing on the standard output: `make run` keeps it for the end."""
         self.stdout.write(f"Log in as one of these; the password is {demo.PASSWORD}")
         for name, role in demo.log_ins():
             self.stdout.write(f"  {name:<10}{role}")

@@ -25,11 +25,17 @@ class Command(BaseCommand):
             readiness.broker()
         except readiness.NotReady as error:
             raise CommandError(str(error)) from error
+        try:
+            self.prepare(demo=settings.DEMO and not no_demo)
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped before everything was ready; the next start goes on from here.") from error
+
+    def prepare(self, *, demo: bool) -> None:
         self.say("Bringing the database up to date")
         call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
         self.say("Collecting the static files")
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["redoc*"])
-        if settings.DEMO and not no_demo:
+        if demo:
             self.say("Looking for the demo project (an empty database gets one)")
             # What it prints are the log-ins; the launcher shows them last.
             call_command("demo", if_empty=True, stdout=self.stdout, stderr=self.stderr)
