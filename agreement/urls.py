@@ -1,6 +1,19 @@
 """The pages of `agreement`."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from agreement.views import draws, home, protocol
 
 app_name = "agreement"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("p/<uuid:project>/", home.home, name="home"),
+    path("p/<uuid:project>/protocol/", protocol.protocol, name="protocol"),
+    path("p/<uuid:project>/agreement/", draws.agreement, name="agreement"),
+    path("p/<uuid:project>/agreement/<uuid:draw>/waive/", draws.waive, name="waive"),
+    path("p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/", draws.draw, name="draw"),
+    path(
+        "p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/cell/<slug:one>/<slug:other>/",
+        draws.cell,
+        name="cell",
+    ),
+]

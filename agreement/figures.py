@@ -1,0 +1,303 @@
+"""What one computation keeps: the kernel's figures for one draw and question, with all that stands beside them."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import Count
+
+from agreement import matrices
+from agreement.coefficients import COEFFICIENTS, ENGINE_VERSION, REASONS, summarise
+from agreement.coefficients import headline as headlines
+from agreement.coefficients.arithmetic import UNFOLDED
+from agreement.coefficients.bootstrap import Interval, interval
+from agreement.coefficients.comparing import draws as difference_of
+from agreement.coefficients.diagnostics import diagnose
+from agreement.coefficients.headline import Design
+from agreement.coefficients.light import rater_pairs
+from agreement.coefficients.ratings import FloatArray, Ratings
+from agreement.coefficients.summary import entry
+from agreement.matrices import Matrix
+from agreement.protocol import AUTO, Protocol, QuestionRule
+from annotations.enums import AssignmentState
+from annotations.models import Assignment, Draw
+from projects.models import Membership
+from projects.task_types import TASK_TYPES
+
+SCHEMA = 1
+PAIR_COEFFICIENTS = ("cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all questions of a draw share, read once: who rated, who skipped why, and which draws came before."""
+
+    raters: tuple[Membership, ...]
+    skips: tuple[tuple[str, str, int], ...]
+    versions: tuple[tuple[str, int], ...]
+    earlier: Draw | None
+    siblings: tuple[Draw, ...]
+
+    @classmethod
+    def of(cls, draw: Draw, *, at: datetime) -> "Context":
+        skipped = Assignment.objects.filter(slot__draw=draw, state=AssignmentState.SKIPPED)
+        skips = skipped.values_list("member__uuid", "skip_reason").annotate(Count("pk")).order_by("member__uuid")
+        shown = matrices.measured(draw).values_list("version__major", "version__minor").annotate(Count("pk"))
+        return cls(
+            raters=matrices.raters(draw),
+            skips=tuple(sorted((str(member), reason, count) for member, reason, count in skips)),
+            versions=tuple((f"{major}.{minor}", count) for major, minor, count in shown.order_by("version__minor")),
+            earlier=_earlier(draw),
+            siblings=_siblings(draw),
+        )
+
+
+def digest(draw: Draw, matrix: Matrix, context: Context) -> str:
+    """The fingerprint of everything that a result is made from. Equal fingerprints mean equal figures."""
+    ratings = matrix.ratings
+    about = {
+        "schema": SCHEMA,
+        "engine": ENGINE_VERSION,
+        "interim": draw.is_open,
+        "question": [matrix.question.key, matrix.question.task_type],
+        "labels": [[label.key, label.value] for label in matrix.labels],
+        "raters": list(ratings.raters),
+        "strata": matrix.strata,
+        "populations": ratings.populations,
+        "protocol": draw.protocol,
+        "drawn": draw.size,
+        "unknown": matrix.unknown,
+        "skips": context.skips,
+        "versions": context.versions,
+        "earlier": str(context.earlier.uuid) if context.earlier else None,
+        "siblings": [str(sibling.uuid) for sibling in context.siblings],
+    }
+    found = hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode())
+    for array, dtype in ((ratings.codes, "<i8"), (ratings.weights, "<f8"), (ratings.strata, "<i8")):
+        found.update(b"-" if array is None else np.ascontiguousarray(array, dtype=dtype).tobytes())
+    return found.hexdigest()
+
+
+def seed_of(draw: Draw, question_key: str) -> int:
+    """The seed of the intervals: the same draw and question give the same interval on any machine."""
+    return int.from_bytes(hashlib.sha256(f"{draw.uuid}/{question_key}".encode()).digest()[:6])
+
+
+def compute(draw: Draw, matrix: Matrix, context: Context, *, at: datetime) -> dict[str, Any]:
+    """Everything that pages, API and exports show of a draw and question, as plain data."""
+    protocol = Protocol.from_json(draw.protocol, [matrix.question])
+    rule, ratings = protocol.questions[matrix.question.key], matrix.ratings
+    seed = seed_of(draw, matrix.question.key)
+    result = summarise(ratings, rule.level, seed=seed)
+    statistics = result["statistics"]
+    chosen = _headline(rule, ratings, protocol.ratings_per_item, statistics)
+    statistics.setdefault(chosen["key"], nothing_to_compare())
+    found = diagnose(ratings, rule.level, minimum_n=protocol.minimum_n)
+    return {
+        **result,
+        "schema": SCHEMA,
+        "interim": draw.is_open,
+        "question": matrix.question.key,
+        "labels": [{"key": label.key, "name": label.name, "value": label.value} for label in matrix.labels],
+        "n": round(ratings.n_paired),
+        "drawn": draw.size,
+        "ratings_per_item": protocol.ratings_per_item,
+        "minimum_n": protocol.minimum_n,
+        "coverage": _coverage(ratings, draw.size),
+        "disagreements": round(ratings.n_disputed),
+        "headline": chosen,
+        "coincidences": [[round(count) for count in row] for row in pair_counts(ratings)],
+        "pairs": _pairs(ratings, statistics),
+        "strata": _strata(matrix, chosen["key"], seed),
+        "arithmetic": _arithmetic(chosen["key"], ratings),
+        "diagnostics": [{"key": each.key, "numbers": dict(each.numbers)} for each in found],
+        "skips": [{"rater": rater, "reason": reason, "n": n} for rater, reason, n in context.skips],
+        "versions": [{"version": version, "ratings": n} for version, n in context.versions],
+        "unknown": [{"value": value, "ratings": n} for value, n in matrix.unknown],
+        "difference": _difference(context.earlier, matrix, chosen["key"], seed, at=at),
+        "pooled": _pooled(context.siblings, draw, matrix, chosen["key"], seed, at=at),
+    }
+
+
+def nothing_to_compare() -> dict[str, Any]:
+    """The entry of a coefficient that no pair of ratings is there for."""
+    return {"undefined": "no_pairs", "sentence": REASONS["no_pairs"], "n": 0}
+
+
+def pair_counts(ratings: Ratings) -> FloatArray:
+    """(n_labels, n_labels) unordered pairs of ratings of an item, symmetric, without who said which."""
+    counts, weights = ratings.counts(), ratings.weights
+    pairs = (counts * weights[:, None]).T @ counts
+    same = weights @ (counts * (counts - 1)) / 2
+    np.fill_diagonal(pairs, same)
+    return np.asarray(pairs)
+
+
+def _headline(
+    rule: QuestionRule, ratings: Ratings, ratings_per_item: int, statistics: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The coefficient that the protocol names, or the one that its scale and raters call for, and why."""
+    # Two people who rate every item are complete by design; a pair that is missing at the end is left out of kappa.
+    n_raters = max(ratings.n_raters, 2 if ratings_per_item == 2 else 3)
+    design = Design(rule.level, n_raters, n_raters == ratings_per_item == 2, weights=rule.weights or "linear")
+    choice = headlines.choose(design)
+    key, reason, named, refused = choice.key or "percent_agreement", choice.reason, False, None
+    if rule.coefficient != AUTO:
+        refused = headlines.refusal(rule.coefficient, design, named=True)
+        named = refused is None and (rule.coefficient in statistics or not ratings.n_paired)
+        key = rule.coefficient if named else key
+    beside = [each for each in choice.beside if each != key]
+    return {
+        "key": key,
+        "title": COEFFICIENTS[key].title,
+        "source": COEFFICIENTS[key].source,
+        "reason": "" if named else reason,
+        "named": rule.coefficient if rule.coefficient != AUTO else None,
+        "refused": refused,
+        "beside": [*beside, choice.key] if key != choice.key else beside,
+    }
+
+
+def _coverage(ratings: Ratings, drawn: int) -> dict[str, Any]:
+    by_size = np.bincount(ratings.sizes, weights=ratings.weights) if len(ratings.weights) else np.zeros(1)
+    sizes = {str(size): round(float(items)) for size, items in enumerate(by_size) if size and items}
+    rated = round(ratings.n_rated)
+    return {"drawn": drawn, "rated": rated, "unrated": drawn - rated, "items_by_ratings": sizes}
+
+
+def _pairs(ratings: Ratings, statistics: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each pair of raters that shares items: its table by rater, and its kappas on the items both rated."""
+    found = []
+    for place, (first, second) in enumerate(rater_pairs(ratings.n_raters)):
+        pair = ratings.pair(first, second)
+        if not pair.n_paired:
+            continue
+        entries = {
+            key: statistics[key] if ratings.n_raters == 2 else statistics[f"pairwise_{key}"][place]
+            for key in PAIR_COEFFICIENTS
+            if key in statistics or f"pairwise_{key}" in statistics
+        }
+        table = [[round(float(count)) for count in row] for row in pair.table()]
+        names = [ratings.raters[first], ratings.raters[second]]
+        found.append({"raters": names, "n": round(pair.n_paired), "table": table, "statistics": entries})
+    return found
+
+
+def _strata(matrix: Matrix, key: str, seed: int) -> list[dict[str, Any]]:
+    found = []
+    for place, name in enumerate(matrix.strata):
+        ratings = matrix.in_stratum(place)
+        found.append({"stratum": name, "n": round(ratings.n_paired), **_one(ratings, key, seed)})
+    return found
+
+
+def _one(ratings: Ratings, key: str, seed: int) -> dict[str, Any]:
+    """One coefficient of a part of the ratings, with its interval."""
+    coefficient = COEFFICIENTS[key]
+    if not ratings.n_paired:
+        return nothing_to_compare()
+    return entry(coefficient.function(ratings), interval(ratings, coefficient.statistic(ratings), seed=seed))
+
+
+def _arithmetic(key: str, ratings: Ratings) -> list[dict[str, Any]]:
+    """The steps from the table to the headline, where it can be unfolded."""
+    if key not in UNFOLDED or not ratings.n_paired:
+        return []
+    if ratings.n_raters == 2:
+        table = ratings.table()
+    elif key == "krippendorff_alpha_nominal":
+        table = _coincidences(ratings) / 2
+    else:
+        return []
+    steps = UNFOLDED[key](table, ratings)
+    return [{"symbol": s.symbol, "formula": s.formula, "numbers": s.numbers, "value": s.value} for s in steps]
+
+
+def _coincidences(ratings: Ratings) -> FloatArray:
+    """Krippendorff's coincidence matrix: an item with m ratings enters with 1 / (m - 1)."""
+    pairs = ratings.keep(ratings.sizes >= 2)
+    counts, weights = pairs.counts(), pairs.weights / (pairs.sizes - 1)
+    matrix = (counts * weights[:, None]).T @ counts
+    np.fill_diagonal(matrix, weights @ (counts * (counts - 1)))
+    return np.asarray(matrix)
+
+
+def _earlier(draw: Draw) -> Draw | None:
+    """The newest closed draw of the MAJOR before, once this one is closed."""
+    if draw.is_open:
+        return None
+    before = Draw.objects.closed().filter(wave__project=draw.wave.project_id, wave__major__lt=draw.wave.major)
+    return before.select_related("wave__version").order_by("-wave__major", "-wave__number").first()
+
+
+def _siblings(draw: Draw) -> tuple[Draw, ...]:
+    """The closed draws before this one under its MAJOR with the same protocol: they pool, once this one is closed."""
+    if draw.is_open:
+        return ()
+    same = Draw.objects.closed().filter(wave__project=draw.wave.project_id, wave__major=draw.wave.major)
+    before = same.filter(wave__number__lt=draw.wave.number).select_related("wave__version").order_by("wave__number")
+    return tuple(other for other in before if _terms(other) == _terms(draw))
+
+
+def _terms(draw: Draw) -> dict[str, Any]:
+    """What two protocols must share for their draws to pool; under which MINOR they opened is told, not compared."""
+    return {name: value for name, value in draw.protocol.items() if name != "version"}
+
+
+def _matrix_of(draw: Draw, question_key: str, *, at: datetime) -> Matrix | None:
+    for question in matrices.questions(draw):
+        if question.key == question_key:
+            return matrices.of(draw, question, by=matrices.raters(draw), at=at)
+    return None
+
+
+def _difference(earlier: Draw | None, matrix: Matrix, key: str, seed: int, *, at: datetime) -> dict[str, Any] | None:
+    """This draw minus the newest closed one of the MAJOR before: each is resampled by itself and subtracted."""
+    before = _matrix_of(earlier, matrix.question.key, at=at) if earlier else None
+    if earlier is None or before is None or before.question.task_type != matrix.question.task_type:
+        return None
+    sides, level = (matrix.ratings, before.ratings), TASK_TYPES[matrix.question.task_type].level
+    if not all(side.n_paired for side in sides):
+        return None
+    coefficient = COEFFICIENTS[key]
+    if not all(coefficient.applies(side, level) for side in sides):
+        # Two raters against several: the coefficient that takes both.
+        coefficient = COEFFICIENTS[f"krippendorff_alpha_{level}"]
+    statistics = coefficient.statistic(sides[0]), coefficient.statistic(sides[1])
+    found = difference_of(*sides, statistics, seed=seed)
+    if found is None:
+        return None
+    return {
+        "draw": str(earlier.uuid),
+        "version": earlier.wave.version.number,
+        "key": coefficient.key,
+        "title": coefficient.title,
+        "value": found.value,
+        "se": found.standard_error,
+        "p": found.p,
+        **_span(found.interval),
+    }
+
+
+def _pooled(
+    siblings: Sequence[Draw], draw: Draw, matrix: Matrix, key: str, seed: int, *, at: datetime
+) -> dict[str, Any] | None:
+    parts = [part for other in siblings if (part := _matrix_of(other, matrix.question.key, at=at)) is not None]
+    if not parts:
+        return None
+    ratings = matrices.pooled([*parts, matrix])
+    level = TASK_TYPES[matrix.question.task_type].level
+    if not COEFFICIENTS[key].applies(ratings, level):
+        key = f"krippendorff_alpha_{level}"
+    waves = [*(other.wave.number for other in siblings), draw.wave.number]
+    return {"waves": waves, "key": key, "title": COEFFICIENTS[key].title, **_one(ratings, key, seed)}
+
+
+def _span(found: Interval | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    return {"interval": [found.low, found.high], "method": found.method, "level": found.level}

@@ -1,0 +1,244 @@
+"""The loop of a project as its home draws it: where it is, the count at each station, and the viewer's next step."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agreement import overview, report, runs
+from agreement.charts import number
+from agreement.enums import GateOutcome
+from agreement.models import GateDecision, Run
+from annotations import draws
+from annotations.enums import CaseState, WaveState
+from annotations.models import Case, Draw, Wave
+from projects import access, guidelines, navigation
+from projects.enums import Action, VersionState
+from projects.models import GuidelineVersion, Label, Membership
+
+
+@dataclass(frozen=True)
+class Station:
+    """A place of the loop. `here` marks where the work is."""
+
+    key: str
+    title: str
+    lines: list[str]
+    url: str
+    here: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the viewer can do next, and where. Without an address there is only to wait."""
+
+    sentence: str
+    action: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the stations count."""
+
+    version: GuidelineVersion | None
+    draft: GuidelineVersion | None
+    examples: int
+    has_items: bool
+    wave: Wave | None
+    draw: Draw | None
+    sees: bool
+    run: Run | None
+    decision: GateDecision | None
+    open_cases: int
+    decided_cases: int
+    confusion: tuple[str, str, int] | None
+
+
+def facts(member: Membership) -> Facts:
+    project = member.project
+    version = guidelines.newest(project)
+    draft = project.versions.filter(state=VersionState.DRAFT).select_related("based_on").first()
+    wave = project.waves.select_related("version").order_by("-number").first()
+    draw = _draw_of(wave)
+    sees = draw is not None and draws.may_see_figures(draw, member)
+    run = _first_run(draw) if draw is not None and sees else None
+    cases = dict(
+        Case.objects.filter(draw__wave__project=project).values_list("state").annotate(Count("pk")).order_by("state")
+    )
+    return Facts(
+        version=version,
+        draft=draft,
+        examples=_new_examples(draft),
+        has_items=project.items.exists(),
+        wave=wave,
+        draw=draw,
+        sees=sees,
+        run=run,
+        decision=overview.decisions([draw]).get(draw.pk) if draw else None,
+        open_cases=cases.get(CaseState.OPEN, 0),
+        decided_cases=cases.get(CaseState.DECIDED, 0),
+        confusion=_confusion(member) if cases.get(CaseState.OPEN) else None,
+    )
+
+
+def stations(member: Membership, known: Facts, step: str) -> list[Station]:
+    """The six stations, in the loop's order."""
+    found = [
+        ("guideline", _("guideline"), _guideline(known), "projects:guideline"),
+        ("wave", _("wave"), _wave(known), "annotations:waves"),
+        ("labelling", _("labelling"), _labelling(known), "annotations:waves"),
+        ("agreement", _("agreement"), _agreement(known), "agreement:agreement"),
+        ("adjudication", _("adjudication"), _adjudication(known), "annotations:adjudication"),
+        ("draft", _("next version"), _draft(known), "projects:guideline-draft"),
+    ]
+    allowed = {entry.url_name: access.allows(member, entry.action) for entry in navigation.ENTRIES}
+    return [
+        Station(key, title, lines, navigation.url_of(name, member) if allowed.get(name, True) else "", key == step)
+        for key, title, lines, name in found
+    ]
+
+
+def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
+    """(the station where the work is, what `member` can do about it)."""
+    may = access.actions(member)
+    waiting = known.wave is not None and known.wave.state != WaveState.CLOSED
+    if known.version is None:
+        return "guideline", _step(
+            member,
+            _("Write the first guideline and its labels, then publish it."),
+            _("Write the guideline"),
+            "projects:guideline-draft",
+            Action.EDIT_GUIDELINE in may,
+        )
+    if not known.has_items:
+        sentence = _("Import the items to be labelled.")
+        return "wave", _step(member, sentence, _("Import items"), "projects:import-new", Action.IMPORT in may)
+    if known.open_cases:
+        sentence = _conflicts(known)
+        return "adjudication", _step(
+            member, sentence, _("Adjudicate"), "annotations:adjudication", Action.ADJUDICATE in may
+        )
+    if waiting:
+        sentence = _("Labelling is under way: the draw closes by itself when everything measured is rated.")
+        return "labelling", _step(member, sentence, _("See the wave"), "annotations:waves", Action.RUN_WAVES in may)
+    if known.draft is not None:
+        sentence = _("Check what changed in the draft, and publish it as the next version.")
+        action = _("Open the draft")
+        return "draft", _step(member, sentence, action, "projects:guideline-draft", Action.EDIT_GUIDELINE in may)
+    if known.decision is not None and known.decision.outcome == GateOutcome.HOLD:
+        sentence = _("The gate holds the next wave: write a new version, or ask for more ratings per item.")
+        return "agreement", _step(member, sentence, _("See the figures"), "agreement:agreement", True)
+    sentence = _("Open a wave: the system draws its overlap, and the annotators get their first items.")
+    return "wave", _step(member, sentence, _("Open a wave"), "annotations:wave-open", Action.RUN_WAVES in may)
+
+
+def _step(member: Membership, sentence: str, action: str, name: str, allowed: bool) -> Step:
+    url = navigation.url_of(name, member) if allowed else ""
+    return Step(sentence, action if url else "", url)
+
+
+def _draw_of(wave: Wave | None) -> Draw | None:
+    return Draw.objects.filter(wave=wave).select_related("wave__version", "wave__project").first() if wave else None
+
+
+def _first_run(draw: Draw) -> Run | None:
+    first = draw.wave.version.questions.values_list("key", flat=True).first()
+    return runs.newest(draw, first) if first else None
+
+
+def _new_examples(draft: GuidelineVersion | None) -> int:
+    if draft is None:
+        return 0
+    if draft.based_on is None:
+        return draft.examples.count()
+    return draft.examples.exclude(lineage__in=draft.based_on.examples.values_list("lineage")).count()
+
+
+def _confusion(member: Membership) -> tuple[str, str, int] | None:
+    """The commonest pair of labels among the open conflicts, by name."""
+    rows = Case.objects.open().filter(draw__wave__project=member.project)
+    common = rows.values("question_key", "pair_key").annotate(n=Count("pk")).order_by("-n", "pair_key").first()
+    if common is None:
+        return None
+    keys = common["pair_key"].split("|")
+    named = Label.objects.filter(question__version__project=member.project, question__key=common["question_key"])
+    names = dict(named.filter(key__in=keys).order_by("pk").values_list("key", "name"))
+    one, other = (names.get(key, key) for key in (keys[0], keys[-1]))
+    return one, other, common["n"]
+
+
+def _conflicts(known: Facts) -> str:
+    said = ngettext("Decide %(n)s conflict", "Decide %(n)s conflicts", known.open_cases) % {"n": known.open_cases}
+    if known.confusion is None:
+        return f"{said}."
+    one, other, n = known.confusion
+    return _("%(said)s, %(n)s of them “%(one)s” against “%(other)s”.") % {
+        "said": said,
+        "n": n,
+        "one": one,
+        "other": other,
+    }
+
+
+def _guideline(known: Facts) -> list[str]:
+    if known.version is None:
+        return [_("none published")]
+    when = date_format(known.version.published_at, "j M Y") if known.version.published_at else ""
+    return [known.version.number, _("published %(when)s") % {"when": when}]
+
+
+def _wave(known: Facts) -> list[str]:
+    wave = known.wave
+    if wave is None:
+        return [_("none opened")]
+    name = _("wave %(number)s, pilot") if wave.pilot else _("wave %(number)s")
+    items = ngettext("%(n)s item", "%(n)s items", wave.size) % {"n": wave.size}
+    lines = [name % {"number": wave.number}, items]
+    if known.draw is None:
+        lines.append(_("not measured"))
+    elif known.sees:
+        lines.append(_("%(n)s in overlap") % {"n": known.draw.size})
+    return lines
+
+
+def _labelling(known: Facts) -> list[str]:
+    wave = known.wave
+    if wave is None:
+        return [_("not begun")]
+    if wave.state == WaveState.CLOSED:
+        when = date_format(wave.closed_at, "j M Y") if wave.closed_at else ""
+        return [_("closed %(when)s") % {"when": when}]
+    if known.draw is not None and not known.sees:
+        return [_("under way")]
+    total = wave.overlap_all + wave.single_all
+    done = total - wave.overlap_left - wave.single_left
+    return [_("%(done)s of %(total)s ratings") % {"done": done, "total": total}]
+
+
+def _agreement(known: Facts) -> list[str]:
+    draw, run = known.draw, known.run
+    if draw is None or run is None:
+        return [_("no figures yet")]
+    figure, entry = report.headline(run), run.result["statistics"][run.result["headline"]["key"]]
+    shown = figure.value or _("undefined")
+    if entry.get("interval"):
+        low, high = entry["interval"]
+        shown = f"{shown} [{number(low)}, {number(high)}]"
+    gate, _why = overview.gate_words(draw, known.decision)
+    if run.interim:
+        return [_("interim, %(n)s of %(drawn)s") % {"n": run.n, "drawn": run.drawn}]
+    return [figure.title, shown, _("gate: %(gate)s") % {"gate": gate}]
+
+
+def _adjudication(known: Facts) -> list[str]:
+    return [_("%(n)s open") % {"n": known.open_cases}, _("%(n)s decided") % {"n": known.decided_cases}]
+
+
+def _draft(known: Facts) -> list[str]:
+    if known.draft is None:
+        return [_("no draft")]
+    examples = ngettext("%(n)s new example", "%(n)s new examples", known.examples) % {"n": known.examples}
+    return [examples, _("not published")]

@@ -1,0 +1,170 @@
+"""The list of a project's draws: a row per draw, grouped by guideline version, and a picture of the versions."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.db.models import OuterRef, Subquery
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agreement import charts, report, runs, sentences
+from agreement.charts import Chart, Reading
+from agreement.enums import GateOutcome
+from agreement.models import GateDecision, Run
+from agreement.protocol import Protocol, QuestionRule
+from agreement.report import Figure
+from annotations import draws
+from annotations.enums import DrawState
+from annotations.models import Draw
+from projects.models import Membership, Project, Question
+
+
+@dataclass(frozen=True)
+class Row:
+    """A draw and question. `figure` is None while there is none, or none that the viewer may see."""
+
+    draw: Draw
+    url: str
+    figure: Figure | None
+    state: str
+    coefficient: str
+    gate: str
+    gate_reason: str
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The draws of one guideline version, the newest first."""
+
+    version: str
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Section:
+    question: Question
+    chart: Chart | None
+    groups: list[Group]
+    comparisons: list[str]
+
+
+def draws_of(project: Project) -> list[Draw]:
+    """The draws of a project in the order in which they were opened; abandoned ones stay on record."""
+    rows = Draw.objects.filter(wave__project=project).order_by("wave__major", "wave__number")
+    return list(rows.select_related("wave__version", "wave__project", "closed_by__user", "watch"))
+
+
+def sections(member: Membership, questions: Iterable[Question], found: Sequence[Draw]) -> list[Section]:
+    """One section per question, with what `member` may see."""
+    newest, gates = runs.newest_of(found), decisions(found)
+    visible = {draw.pk for draw in found if draws.may_see_figures(draw, member)}
+    asked = _asked(found)
+    return [
+        _section(question, [draw for draw in found if (draw.pk, question.key) in asked], newest, gates, visible)
+        for question in questions
+    ]
+
+
+def shows(found: Iterable[Section], draw: Draw) -> bool:
+    """Whether a figure of `draw` is in these sections."""
+    rows = [row for section in found for group in section.groups for row in group.rows]
+    return any(row.figure is not None and row.draw.pk == draw.pk for row in rows)
+
+
+def decisions(found: Iterable[Draw]) -> dict[int, GateDecision]:
+    """Draw -> the decision of its gate that holds, in one query."""
+    same = GateDecision.objects.filter(draw=OuterRef("draw")).order_by("-at", "-pk").values("pk")[:1]
+    rows = GateDecision.objects.filter(draw__in=list(found), pk=Subquery(same)).select_related("by__user")
+    return {decision.draw_id: decision for decision in rows}
+
+
+def gate_words(draw: Draw, decision: GateDecision | None) -> tuple[str, str]:
+    """The gate of a draw and why; before it has decided there is not enough data."""
+    if decision is None:
+        why = _("The draw is open.") if draw.is_open else _("The figures are being computed.")
+        return str(GateOutcome.NOT_ENOUGH.label), why
+    if decision.by:
+        about = {"name": decision.by.name, "reason": decision.reason}
+        return str(GateOutcome.WAIVED.label), _("Waived by %(name)s: %(reason)s") % about
+    return str(GateOutcome(decision.outcome).label), decision.reason
+
+
+def _asked(found: Iterable[Draw]) -> set[tuple[int, str]]:
+    """Which questions each draw asked: those of the version it was opened under."""
+    versions = {draw.wave.version_id for draw in found}
+    keys: dict[int, set[str]] = {}
+    for version, key in Question.objects.filter(version__in=versions).values_list("version", "key"):
+        keys.setdefault(version, set()).add(key)
+    return {(draw.pk, key) for draw in found for key in keys.get(draw.wave.version_id, ())}
+
+
+def _section(
+    question: Question,
+    found: Sequence[Draw],
+    newest: dict[tuple[int, str], Run],
+    gates: dict[int, GateDecision],
+    visible: set[int],
+) -> Section:
+    rows, readings, comparisons = [], [], []
+    for draw in found:
+        run = newest.get((draw.pk, question.key)) if draw.pk in visible else None
+        rows.append(_row(draw, question, run, gates.get(draw.pk), seen=draw.pk in visible))
+        if run is not None:
+            run.draw = draw
+            readings.append(_reading(draw, question, run))
+            if run is newest.get((found[-1].pk, question.key)):
+                comparisons = sentences.comparisons(run)
+    grouped = groupby(reversed(rows), key=lambda row: row.draw.wave.version.number)
+    groups = [Group(version, list(members)) for version, members in grouped]
+    return Section(question, charts.versions(readings), groups, comparisons)
+
+
+def _row(draw: Draw, question: Question, run: Run | None, decision: GateDecision | None, *, seen: bool) -> Row:
+    gate, reason = gate_words(draw, decision)
+    url = reverse("agreement:draw", args=[draw.wave.project.uuid, draw.uuid, question.key]) if run else ""
+    return Row(
+        draw=draw,
+        url=url,
+        figure=report.headline(run) if run else None,
+        state=_state(draw, run, seen=seen),
+        coefficient=_(run.result["headline"]["title"]) if run else "",
+        gate=gate if seen else "",
+        gate_reason=reason if seen else "",
+        notes=sentences.notes(draw),
+    )
+
+
+def _state(draw: Draw, run: Run | None, *, seen: bool) -> str:
+    if not seen:
+        return _("open: you annotate in it, so its figures are shown when it closes")
+    if draw.state == DrawState.ABANDONED:
+        return _("abandoned")
+    if run is None:
+        return _("no figures yet")
+    if draw.is_open:
+        return sentences.interim(run)
+    return _("final, %(n)s of %(drawn)s") % {"n": run.n, "drawn": run.drawn}
+
+
+def rule_of(draw: Draw, question: Question) -> QuestionRule:
+    """What the frozen protocol of a draw says about a question."""
+    return Protocol.from_json(draw.protocol, [question]).questions[question.key]
+
+
+def _reading(draw: Draw, question: Question, run: Run) -> Reading:
+    entry = run.result["statistics"][run.result["headline"]["key"]]
+    low, high = entry.get("interval") or (None, None)
+    version = draw.wave.version
+    return Reading(
+        name=_("wave %(number)s") % {"number": draw.wave.number},
+        group=_("guideline %(major)s") % {"major": f"{version.major}.x"},
+        value=entry.get("value"),
+        low=low,
+        high=high,
+        threshold=rule_of(draw, question).threshold,
+        hollow=draw.is_open,
+        text=version.number,
+        url=reverse("agreement:draw", args=[draw.wave.project.uuid, draw.uuid, question.key]),
+    )

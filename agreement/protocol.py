@@ -1,0 +1,224 @@
+"""What a protocol says. `projects` stores the defaults and a draw its frozen copy, both as plain data; here it gets
+its meaning, is filled in where a question is newer than the data, and is refused where it makes no sense.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from agreement.coefficients import COEFFICIENTS, Coefficient
+from agreement.coefficients.coefficient import TWO
+from projects import access, guidelines
+from projects.enums import Action
+from projects.errors import Invalid
+from projects.models import Membership, Project, Question, protocol_defaults
+from projects.task_types import TASK_TYPES
+
+AUTO = "auto"
+LOW, ESTIMATE = "low", "estimate"
+WEIGHTS = ("linear", "quadratic")
+RESOLUTION_RULES = ("lead",)
+
+# Smallest and largest value of each number, both allowed.
+RANGES: dict[str, tuple[int, int]] = {
+    "ratings_per_item": (2, 10),
+    "window_submits": (0, 1000),
+    "window_minutes": (0, 7 * 24 * 60),
+    "lease_minutes": (1, 24 * 60),
+    "minimum_n": (1, 1_000_000),
+}
+
+
+@dataclass(frozen=True)
+class QuestionRule:
+    """How one question is measured: the named coefficient, its weights, and what its gate and its conflicts ask."""
+
+    key: str
+    level: str
+    coefficient: str = AUTO
+    weights: str | None = None
+    conflict_gap: float = 0.0
+    threshold: float | None = None
+    threshold_on: str = LOW
+    class_threshold: float | None = None
+
+    @property
+    def has_threshold(self) -> bool:
+        return self.threshold is not None or self.class_threshold is not None
+
+
+@dataclass(frozen=True)
+class Protocol:
+    share_percent: Decimal
+    ratings_per_item: int
+    strata_field: str
+    window_submits: int
+    window_minutes: int
+    lease_minutes: int
+    minimum_n: int
+    resolution_rule: str
+    questions: dict[str, QuestionRule] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], questions: Iterable[Question]) -> "Protocol":
+        """Read stored data. What is missing, or was stored before a question was there, gets its default."""
+        known = {**protocol_defaults(), **data}
+        stored: Mapping[str, Mapping[str, Any]] = known["questions"]
+        return cls(
+            share_percent=Decimal(str(known["share_percent"])),
+            strata_field=str(known["strata_field"]),
+            resolution_rule=str(known["resolution_rule"]),
+            questions={question.key: _rule(question, stored.get(question.key, {})) for question in questions},
+            **{name: int(known[name]) for name in RANGES},
+        )
+
+    def to_json(self, keep: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Plain data as it is stored; questions of `keep` that no version asks any more stay."""
+        rules = {key: {k: v for k, v in asdict(rule).items() if k not in ("key", "level")} for key, rule in self._rules}
+        kept = dict((keep or {}).get("questions", {}))
+        return {
+            **(keep or {}),
+            **{name: getattr(self, name) for name in (*RANGES, "strata_field", "resolution_rule")},
+            "share_percent": format(self.share_percent.normalize(), "f"),
+            "questions": {**kept, **rules},
+        }
+
+    @property
+    def _rules(self) -> Iterable[tuple[str, QuestionRule]]:
+        return self.questions.items()
+
+    def problems(self, strata_fields: Iterable[str] | None = None) -> list[tuple[str, str]]:
+        """(field, sentence) for all that makes no sense; a field of a question is `key.field`."""
+        found = [*_number_problems(self)]
+        if not self.share_percent.is_finite() or not 0 <= self.share_percent <= 100:
+            found.append(("share_percent", _out_of_range(_("The share"), self.share_percent, "0", "100 %")))
+        elif self.share_percent != round(self.share_percent, 3):
+            sentence = _("The share is %(value)s %%: at most three decimals.") % {"value": self.share_percent}
+            found.append(("share_percent", sentence))
+        if strata_fields is not None and self.strata_field and self.strata_field not in strata_fields:
+            sentence = _("No imported item has a metadata field “%(name)s”.") % {"name": self.strata_field}
+            found.append(("strata_field", sentence))
+        if self.resolution_rule not in RESOLUTION_RULES:
+            sentence = _("There is no rule “%(name)s” for deciding conflicts.") % {"name": self.resolution_rule}
+            found.append(("resolution_rule", sentence))
+        for rule in self.questions.values():
+            found += [(f"{rule.key}.{name}", text) for name, text in _rule_problems(rule, self.ratings_per_item)]
+        return found
+
+
+def of_project(project: Project, questions: Iterable[Question] | None = None) -> Protocol:
+    """The project's defaults, for the questions of its newest version."""
+    return Protocol.from_json(project.protocol, current_questions(project) if questions is None else questions)
+
+
+def current_questions(project: Project) -> list[Question]:
+    """The questions of the newest published version, else of the draft; none before there is either."""
+    version = guidelines.newest(project) or project.versions.order_by("pk").last()
+    return list(version.questions.prefetch_related("labels")) if version else []
+
+
+@transaction.atomic
+def save(project: Project, protocol: Protocol, *, by: Membership) -> None:
+    """Store the defaults for the draws to come; open and closed draws keep the copy that they froze."""
+    access.require(by, Action.SETTINGS)
+    problems = protocol.problems(metadata_fields(project))
+    if problems:
+        raise Invalid(" ".join(sentence for _name, sentence in problems))
+    locked = Project.objects.select_for_update().get(pk=project.pk)
+    locked.protocol = protocol.to_json(keep=locked.protocol)
+    locked.save(update_fields=["protocol"])
+    project.protocol = locked.protocol
+
+
+def metadata_fields(project: Project) -> list[str]:
+    """The metadata fields of the project's batches: what a draw can be split by."""
+    fields = project.batches.values_list("metadata_fields", flat=True)
+    return sorted({str(name) for names in fields for name in names})
+
+
+def offered(level: str, ratings_per_item: int) -> list[Coefficient]:
+    """The coefficients that can be the headline of a question with this level and this many ratings per item."""
+    return [entry for entry in COEFFICIENTS.values() if _leads(entry, level) and _takes(entry, ratings_per_item)]
+
+
+def _leads(entry: Coefficient, level: str) -> bool:
+    """A headline is corrected for chance, whatever the labels and the data are, and has a standard error."""
+    return level in entry.levels and entry.standard_error is not None and entry.equal is not False
+
+
+def _takes(entry: Coefficient, ratings_per_item: int) -> bool:
+    return entry.raters != TWO or ratings_per_item == 2
+
+
+def _rule(question: Question, stored: Mapping[str, Any]) -> QuestionRule:
+    level = TASK_TYPES[question.task_type].level
+    rule = QuestionRule(question.key, level, weights=WEIGHTS[0] if level == "ordinal" else None)
+    names = set(asdict(rule)) - {"key", "level"}
+    given = {name: value for name, value in stored.items() if name in names and value is not None}
+    return replace(rule, **given)
+
+
+def _number_problems(protocol: Protocol) -> Iterable[tuple[str, str]]:
+    names = {
+        "ratings_per_item": _("The number of ratings per item"),
+        "window_submits": _("The window in submits"),
+        "window_minutes": _("The window in minutes"),
+        "lease_minutes": _("The lease in minutes"),
+        "minimum_n": _("The smallest n of the gate"),
+    }
+    for name, (low, high) in RANGES.items():
+        value = getattr(protocol, name)
+        if not low <= value <= high:
+            yield name, _out_of_range(names[name], value, str(low), str(high))
+
+
+def _out_of_range(name: str, value: object, low: str, high: str) -> str:
+    about = {"name": name, "value": value, "low": low, "high": high}
+    return _("%(name)s is %(value)s: expected %(low)s to %(high)s.") % about
+
+
+def _rule_problems(rule: QuestionRule, ratings_per_item: int) -> Iterable[tuple[str, str]]:
+    about = {"question": rule.key, "level": rule.level, "ratings": ratings_per_item, "name": rule.coefficient}
+    if rule.coefficient != AUTO:
+        entry = COEFFICIENTS.get(rule.coefficient)
+        if entry is None:
+            yield "coefficient", _("There is no coefficient “%(name)s”.") % about
+        elif not _leads(entry, rule.level):
+            about["name"] = entry.title
+            yield "coefficient", _("%(name)s cannot be the headline of “%(question)s”, which is %(level)s.") % about
+        elif not _takes(entry, ratings_per_item):
+            about["name"] = entry.title
+            yield (
+                "coefficient",
+                _(
+                    "%(name)s compares two raters, and the items of this project get %(ratings)s ratings each: with "
+                    "more than two, who stands in which column would decide the figure. Choose one for several raters."
+                )
+                % about,
+            )
+    if rule.weights is not None and rule.weights not in WEIGHTS:
+        yield "weights", _("There are no weights “%(name)s”: expected linear or quadratic.") % {"name": rule.weights}
+    elif rule.weights is not None and rule.level == "nominal":
+        yield "weights", _("“%(question)s” has no order, so its disagreements have no weights.") % about
+    if rule.threshold_on not in (LOW, ESTIMATE):
+        sentence = _("The threshold is set on “%(name)s”: expected the lower bound or the estimate.")
+        yield "threshold_on", sentence % {"name": rule.threshold_on}
+    for name, words in (("threshold", _("The threshold")), ("class_threshold", _("The threshold per class"))):
+        value = getattr(rule, name)
+        if value is not None and not -1 <= value <= 1:
+            yield name, _out_of_range(words, value, "-1", "1")
+    if not 0 <= rule.conflict_gap < 1:
+        sentence = _("The gap is %(value)s: expected 0 or more and less than 1, the whole scale.")
+        yield "conflict_gap", sentence % {"value": rule.conflict_gap}
+
+
+def decimal(text: str) -> Decimal | None:
+    """A number as people type it, with a point or a comma; None where it is none."""
+    try:
+        return Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None

@@ -1,0 +1,209 @@
+"""What is said about a run in words: the figure, its reason, what it was made from, and what it cannot say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agreement.charts import number
+from agreement.coefficients import COEFFICIENTS
+from agreement.models import Run
+from annotations.enums import Closing
+from annotations.models import Draw
+
+Entry = Mapping[str, Any]
+
+
+def between(entry: Entry) -> str:
+    """The interval in words, or nothing."""
+    if not entry.get("interval"):
+        return ""
+    low, high = entry["interval"]
+    level = f"{100 * entry.get('level', 0.95):g}"
+    return _("%(level)s %% between %(low)s and %(high)s") % {"level": level, "low": number(low), "high": number(high)}
+
+
+def items(n: float) -> str:
+    return ngettext("%(n)s item", "%(n)s items", int(n)) % {"n": f"{n:g}" if n != int(n) else int(n)}
+
+
+def sentence(run: Run) -> str:
+    """The figure as one sentence, as it is said on every page."""
+    result = run.result
+    headline, entry = result["headline"], result["statistics"][result["headline"]["key"]]
+    rated = sum(any(row) for row in result["uses"])
+    about = {
+        "title": _(headline["title"]),
+        "value": number(entry["value"]) if "value" in entry else "",
+        "between": between(entry),
+        "why": _(entry.get("sentence", "")),
+        "people": ngettext("rated by %(n)s person", "rated by %(n)s people", rated) % {"n": rated},
+        "items": items(entry["n"]),
+    }
+    if "value" not in entry:
+        said = _("%(title)s is undefined: %(why)s") % about
+    elif about["between"]:
+        said = _("%(title)s %(value)s, %(between)s, on %(items)s %(people)s.") % about
+    else:
+        said = _("%(title)s %(value)s, on %(items)s %(people)s.") % about
+    return f"{interim(run)}: {said}" if run.interim else said
+
+
+def interim(run: Run) -> str:
+    return _("Interim, %(n)s of %(drawn)s") % {"n": run.n, "drawn": run.drawn}
+
+
+def comparisons(run: Run) -> list[str]:
+    """The difference to the version before, and the pooled figure, as sentences."""
+    said = []
+    found = run.result.get("difference")
+    if found:
+        about = {
+            "new": run.draw.wave.version.number,
+            "old": found["version"],
+            "title": _(found["title"]),
+            "value": f"+{number(found['value'])}" if found["value"] > 0 else number(found["value"]),
+            "between": between(found),
+        }
+        said.append(
+            _("%(new)s minus %(old)s: %(value)s, %(between)s (%(title)s).") % about
+            if about["between"]
+            else _("%(new)s minus %(old)s: %(value)s (%(title)s).") % about
+        )
+    pooled = run.result.get("pooled")
+    if pooled and "value" in pooled:
+        about = {
+            "waves": ", ".join(str(wave) for wave in pooled["waves"]),
+            "title": _(pooled["title"]),
+            "value": number(pooled["value"]),
+            "between": between(pooled),
+            "items": items(pooled["n"]),
+        }
+        said.append(_("Waves %(waves)s together: %(title)s %(value)s, %(between)s, on %(items)s.") % about)
+    return said
+
+
+def notes(draw: Draw, looks: Sequence[str] = ()) -> list[str]:
+    """What is printed with every figure of a draw: how it closed, and what raters or leads knew."""
+    said = []
+    when = date_format(draw.closed_at, "j M Y") if draw.closed_at else ""
+    about = {"when": when, "reason": draw.reason, "by": draw.closed_by.name if draw.closed_by else ""}
+    if draw.closing == Closing.EARLY:
+        said.append(_("Closed early on %(when)s by %(by)s: %(reason)s") % about)
+        if looks:
+            about["names"] = ", ".join(looks)
+            said.append(_("The interim figure had been seen by %(names)s.") % about)
+    elif draw.closing == Closing.SHORT:
+        said.append(_("Closed short on %(when)s: some ratings were left that nobody present could give.") % about)
+    elif draw.closing == Closing.COMPLETE:
+        said.append(_("Closed on %(when)s by itself, complete.") % about)
+    if draw.raters_knew:
+        said.append(_("Raters knew: every item of the wave was overlap."))
+    elif draw.known_from:
+        about["n"] = str(draw.known_from)
+        said.append(_("From rating %(n)s on raters could have known what is measured: the cover was released.") % about)
+    return said
+
+
+def run_notes(result: Mapping[str, Any]) -> list[str]:
+    said = []
+    coverage, versions = result["coverage"], result["versions"]
+    if not result["interim"] and result["n"] < coverage["drawn"]:
+        about = {"n": result["n"], "drawn": coverage["drawn"]}
+        said.append(_("%(n)s of the %(drawn)s items drawn have two ratings or more.") % about)
+    if len(versions) > 1:
+        listed = ", ".join(f"{each['version']}: {each['ratings']}" for each in versions)
+        said.append(_("Ratings by the version that the rater saw: %(list)s.") % {"list": listed})
+    for each in result["unknown"]:
+        said.append(
+            _("%(n)s ratings have the value %(value)s, which is no label of this version. They are left out.")
+            % {"n": each["ratings"], "value": each["value"]}
+        )
+    return said
+
+
+def observed(entry: Entry, statistics: Mapping[str, Any]) -> str:
+    """Observed and expected agreement behind the headline."""
+    percent = statistics.get("percent_agreement", {})
+    if "observed" in entry and "expected" in entry:
+        return _("Observed agreement %(observed)s, expected by chance %(expected)s.") % {
+            "observed": number(entry["observed"]),
+            "expected": number(entry["expected"]),
+        }
+    if "observed_disagreement" in entry:
+        return _("Observed disagreement %(observed)s, expected by chance %(expected)s; percent agreement %(po)s.") % {
+            "observed": f"{entry['observed_disagreement']:.4g}",
+            "expected": f"{entry['expected_disagreement']:.4g}",
+            "po": number(percent["value"]) if "value" in percent else "–",
+        }
+    return _("Percent agreement %(po)s.") % {"po": number(percent["value"])} if "value" in percent else ""
+
+
+def reasons(headline: Mapping[str, Any]) -> list[str]:
+    if headline["named"] == headline["key"]:
+        return [_("%(title)s, because the protocol names it.") % {"title": _(headline["title"])}]
+    said = [_("%(title)s: %(reason)s") % {"title": _(headline["title"]), "reason": _(headline["reason"])}]
+    if headline["named"]:
+        named = COEFFICIENTS[headline["named"]].title if headline["named"] in COEFFICIENTS else headline["named"]
+        why = _(headline["refused"]) if headline["refused"] else _("Its conditions do not hold for these ratings.")
+        said.append(_("The protocol names %(title)s, which is not given. %(why)s") % {"title": _(named), "why": why})
+    return said
+
+
+def cannot_tell(result: Mapping[str, Any], draw: Draw) -> list[str]:
+    said = [
+        _("Whether the labels are right: people can agree on a mistake."),
+        _("How the people would agree on other items, with another guideline, or without having read this one."),
+        _("Whether this is good enough: that depends on what the labels are for, not on a word for a number."),
+    ]
+    if result["n"] < 100:
+        said.append(
+            _("Small differences: on %(items)s the interval is wide, and the figure for a rare label wider still.")
+            % {"items": items(result["n"])}
+        )
+    if len(result["raters"]) > 2:
+        said.append(_("Who is right where two people differ; a pair with few shared items may be far off by chance."))
+    if draw.size < draw.wave.size:
+        said.append(_("Anything about a single item outside the overlap: that one has one rating."))
+    return said
+
+
+def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
+    result = run.result
+    said = []
+    about = {"seed": result["seed"], "replicates": entry.get("replicates", 0)}
+    if entry.get("method") == "bootstrap":
+        text = _("Interval: percentile bootstrap over items, %(replicates)s replicates, seed %(seed)s.")
+        said.append(text % about)
+    elif entry.get("method") == "smoothed":
+        text = _(
+            "Interval: smoothed bootstrap (one pseudo-item spread over all cells, a Dirichlet draw), %(replicates)s "
+            "replicates, seed %(seed)s. It stands in for the percentile bootstrap where there are fewer than 100 "
+            "items, fewer than 5 disagreements, or a value of 1."
+        )
+        said.append(text % about)
+    if entry.get("undefined_share"):
+        share = f"{100 * entry['undefined_share']:.1f}"
+        said.append(_("%(share)s %% of the replicates were undefined and are left out.") % {"share": share})
+    where = {
+        "version": draw.wave.version.number,
+        "wave": draw.wave.number,
+        "drawn": result["drawn"],
+        "ratings": result["ratings_per_item"],
+        "engine": run.engine,
+        "source": result["headline"]["source"],
+        "at": date_format(run.created_at, "j M Y, H:i"),
+        "digest": run.digest[:12],
+        "draw": str(draw.uuid),
+    }
+    said.append(_("Source of the coefficient: %(source)s.") % where)
+    said.append(
+        _(
+            "Guideline %(version)s, wave %(wave)s; %(drawn)s items drawn, %(ratings)s ratings each. Computed %(at)s by "
+            "engine %(engine)s from inputs %(digest)s; draw %(draw)s."
+        )
+        % where
+    )
+    return said

@@ -1,0 +1,141 @@
+"""Agreement: all draws of a project, one draw and question, the items behind a cell, and waiving a gate."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from agreement import cells, gates, matrices, overview, report, runs, tasks
+from agreement import protocol as protocols
+from agreement.enums import GateOutcome
+from agreement.forms import WaiverForm
+from agreement.models import Run
+from annotations import draws
+from annotations.enums import Closing
+from annotations.models import Case, Draw
+from projects import access
+from projects.enums import Action
+from projects.errors import NotAllowed
+from projects.models import Membership, Question
+
+PAGE = 50
+
+
+def project_draws(member: Membership) -> QuerySet[Draw]:
+    rows = Draw.objects.filter(wave__project=member.project)
+    return rows.select_related("wave__version", "wave__project", "closed_by__user", "watch")
+
+
+def question_of(draw: Draw, key: str) -> Question:
+    for question in matrices.questions(draw):
+        if question.key == key:
+            return question
+    raise Http404(_("This draw did not ask such a question."))
+
+
+@login_required
+@require_safe
+def agreement(request: HttpRequest, project: UUID) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
+    at = timezone.now()
+    found = overview.draws_of(member.project)
+    sections = overview.sections(member, protocols.current_questions(member.project), found)
+    for draw in (draw for draw in found if draw.is_open or not runs.is_final(draw)):
+        if draw.is_open and overview.shows(sections, draw):
+            draws.look(draw, by=member, at=at)
+        if runs.is_stale(draw, at=at):
+            tasks.ask_recompute(draw.pk)
+    context = {"member": member, "nav": "agreement", "sections": sections, "draws": found}
+    return render(request, "agreement/agreement.html", context)
+
+
+@login_required
+@require_safe
+def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
+    found = get_object_or_404(project_draws(member), uuid=draw)
+    asked = question_of(found, question)
+    if not draws.may_see_figures(found, member):
+        raise NotAllowed(
+            _(
+                "You annotate in this project, so you see no figure of an open draw: wait until it closes, or give up "
+                "your overlap in it on the page of its wave."
+            )
+        )
+    at = timezone.now()
+    if runs.is_stale(found, at=at):
+        tasks.ask_recompute(found.pk)
+    run = runs.newest(found, asked.key)
+    context = {"member": member, "nav": "agreement", "draw": found, "question": asked, "run": run}
+    if run is not None:
+        draws.look(found, by=member, at=at)
+        context["report"] = _report(run, found, member)
+    context |= _gate(found, member)
+    return render(request, "agreement/draw.html", context)
+
+
+def _report(run: Run, draw: Draw, member: Membership) -> report.Report:
+    run.draw = draw
+    raters = member.project.memberships.filter(uuid__in=run.result["raters"]).select_related("user")
+    undecided = Case.objects.open().filter(draw=draw, question_key=run.question_key).exists()
+    by_rater = not (undecided and access.allows(member, Action.ADJUDICATE))
+    early = draw.looks.select_related("member__user").order_by("at") if draw.closing == Closing.EARLY else []
+    return report.of(run, draw, raters, by_rater=by_rater, looks=[look.member.name for look in early])
+
+
+def _gate(draw: Draw, member: Membership) -> dict[str, object]:
+    decision = gates.newest(draw)
+    words, reason = overview.gate_words(draw, decision)
+    held = decision is not None and decision.outcome in (GateOutcome.HOLD, GateOutcome.NOT_ENOUGH)
+    waivable = held and not draw.is_open and access.allows(member, Action.WAIVE_GATE)
+    return {
+        "gate": words,
+        "gate_reason": reason,
+        "gate_log": draw.gate_decisions.select_related("by__user").order_by("at", "pk"),
+        "waiver": WaiverForm() if waivable else None,
+    }
+
+
+@login_required
+@require_safe
+def cell(request: HttpRequest, project: UUID, draw: UUID, question: str, one: str, other: str) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
+    found = get_object_or_404(project_draws(member), uuid=draw)
+    asked = question_of(found, question)
+    labels = {label.key: label for label in asked.labels.all()}
+    if one not in labels or other not in labels:
+        raise Http404(_("This question has no such label."))
+    rows = cells.wave_items(found, asked, labels[one], labels[other])
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    context = {
+        "member": member,
+        "nav": "agreement",
+        "draw": found,
+        "question": asked,
+        "one": labels[one],
+        "other": labels[other],
+        "page": page,
+        "items": cells.describe(found, asked, list(page.object_list)),
+    }
+    return render(request, "agreement/cell.html", context)
+
+
+@login_required
+@require_POST
+def waive(request: HttpRequest, project: UUID, draw: UUID) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.WAIVE_GATE)
+    found = get_object_or_404(project_draws(member), uuid=draw)
+    form = WaiverForm(request.POST)
+    if not form.is_valid():
+        context = {"member": member, "nav": "agreement", "draw": found, "waiver": form}
+        return render(request, "agreement/waive.html", context, status=422)
+    gates.waive(found, reason=form.cleaned_data["reason"], by=member, at=timezone.now())
+    messages.success(request, _("The gate is waived: the next wave may go on. Your reason stands with the figures."))
+    return redirect("agreement:agreement", project)
