@@ -5,7 +5,7 @@ for them every item of that wave is left out, overlap and single alike (DESIGN Â
 who does not annotate it is a look at the interim state, and logged as one.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import TemporaryFile
@@ -85,6 +85,36 @@ def of_project(project: Project) -> QuerySet[Job]:
     return project.jobs.filter(kind=JobKind.EXPORT).select_related("created_by__user").order_by("-created_at", "-pk")
 
 
+@dataclass(frozen=True)
+class Listed:
+    """An export in the list: what it holds, what it leaves out, and why the viewer cannot have it, if they cannot."""
+
+    job: Job
+    title: str
+    format: str
+    rows: int | None
+    size: int | None
+    left_out: str
+    refusal: str
+
+
+def listed(found: Iterable[Job], member: Membership) -> list[Listed]:
+    """Exports as `member` sees them; two queries more than there are draws open in the project."""
+    barred = _barred(member)
+    return [
+        Listed(
+            job=job,
+            title=title(job),
+            format=str(job.params.get("format", "")).upper(),
+            rows=job.result.get("rows"),
+            size=job.result.get("size"),
+            left_out=", ".join(str(number) for number in job.result.get("left_out", [])),
+            refusal=_refusal(job, barred),
+        )
+        for job in found
+    ]
+
+
 def title(job: Job) -> str:
     """What an export holds, in words."""
     export = EXPORTS.get(str(job.params.get("what")))
@@ -92,23 +122,30 @@ def title(job: Job) -> str:
 
 
 def refusal(job: Job, member: Membership) -> str:
-    """Why `member` cannot have the file of `job` now; empty where they can."""
-    if job.state != JobState.DONE or not job.file:
-        return _("This file is not there yet.")
-    seen = Draw.objects.open().filter(uuid__in=job.result.get("open_draws", [])).select_related("wave")
-    barred = [draw.wave.number for draw in seen.defer("population") if not draws.may_see_figures(draw, member)]
-    if barred:
-        return _(
-            "It holds ratings of wave %(waves)s, whose measurement is open, and you label there: wait until it "
-            "closes, or export a file of your own."
-        ) % {"waves": ", ".join(map(str, sorted(barred)))}
-    return ""
+    """Why `member` cannot have the file of a finished export now; empty where they can."""
+    return _refusal(job, _barred(member))
 
 
-def download(job: Job, member: Membership) -> File[Any]:
+def _barred(member: Membership) -> dict[str, int]:
+    """The open draws of which `member` may see nothing: uuid -> number of the wave."""
+    hidden, _shown = _open_draws(member.project, member)
+    return {str(draw.uuid): draw.wave.number for draw in hidden}
+
+
+def _refusal(job: Job, barred: Mapping[str, int]) -> str:
+    waves = sorted(barred[uuid] for uuid in job.result.get("open_draws", []) if uuid in barred)
+    if not waves:
+        return ""
+    return _(
+        "It holds ratings of wave %(waves)s, whose measurement is open, and you label there: wait until it closes, "
+        "or export a file of your own."
+    ) % {"waves": ", ".join(map(str, waves))}
+
+
+def download(job: Job, member: Membership) -> "File[Any]":
     """The file of a finished export, opened. Raises DomainError with the reason where `member` may not have it."""
     access.require(member, Action.EXPORT)
-    why_not = refusal(job, member)
+    why_not = refusal(job, member) if job.state == JobState.DONE and job.file else _("This file is not there yet.")
     if why_not:
         raise DomainError(why_not, code="no_file")
     return job.file.open("rb")

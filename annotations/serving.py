@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotations.draws import clock_key
@@ -40,6 +41,8 @@ class Task:
     served_at: datetime
     done: int
     about_left: int
+    window_submits: int
+    window_minutes: int
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,15 @@ def next_task(member: Membership, *, at: datetime, rng: random.Random | None = N
     system's source of randomness.
     """
     return _next_task(member, at=at, rng=rng or random.SystemRandom())
+
+
+def shown_again(member: Membership, assignment: UUID) -> Task:
+    """The task of one of the member's own assignments, for a form that comes back with errors. Claims nothing."""
+    rows = Assignment.objects.select_related("item", "wave_item__wave", "version")
+    row = rows.filter(uuid=assignment, member=member).first()
+    if row is None:
+        raise Http404(_("There is no such item among yours."))
+    return _task(row, member)
 
 
 @retrying
@@ -248,8 +260,11 @@ def _assign(slot: Slot, member: Membership, newest: GuidelineVersion, at: dateti
 
 def _seat(wave: Wave, member: Membership) -> Seat:
     """The member's seat in the wave; with the first look come their pair rows with everybody seated before."""
-    seat, created = Seat.objects.get_or_create(wave=wave, member=member)
-    if created:
+    seat = Seat.objects.filter(wave=wave, member=member).first()
+    if seat is None:
+        # One newcomer at a time: two who do not see each other's seats would never get each other's later ratings.
+        Wave.objects.select_for_update(of=("self",)).get(pk=wave.pk)
+        seat, _created = Seat.objects.get_or_create(wave=wave, member=member)
         others = list(Seat.objects.filter(wave=wave).exclude(member=member).values_list("member_id", flat=True))
         Pair.objects.bulk_create(
             [Pair(wave=wave, member=member, other_id=other) for other in others]
@@ -340,6 +355,8 @@ def _task(assignment: Assignment, member: Membership) -> Task:
         served_at=assignment.served_at,
         done=member.submits,
         about_left=max(10, round(each / 10) * 10) if each >= 1 else 1,
+        window_submits=wave.window_submits,
+        window_minutes=wave.window_minutes,
     )
 
 

@@ -21,7 +21,9 @@ def opened(project, lead, count=20, **choices) -> Wave:
     return draws.open_wave(project, by=lead, at=AT, **choices)
 
 
-@pytest.mark.parametrize(("count", "share", "overlap"), [(20, 10, 2), (15, 10, 2), (14, 10, 1), (4, 10, 0), (7, 100, 7)])
+@pytest.mark.parametrize(
+    ("count", "share", "overlap"), [(20, 10, 2), (15, 10, 2), (14, 10, 1), (4, 10, 0), (7, 100, 7)]
+)
 def test_open_wave_draws_the_exact_share(project, lead, count, share, overlap):
     wave = opened(project, lead, count, share_percent=Decimal(share))
 

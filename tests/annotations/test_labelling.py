@@ -53,7 +53,12 @@ def test_submit_of_another_s_assignment_does_not_exist(wave, anna, ben):
 
 @pytest.mark.parametrize(
     ("answers", "word"),
-    [({"intent": "spam"}, "spam"), ({}, "no answer"), ({"mood": "x", "intent": "praise"}, "mood"), ({"intent": 3}, "3")],
+    [
+        ({"intent": "spam"}, "spam"),
+        ({}, "no answer"),
+        ({"mood": "x", "intent": "praise"}, "mood"),
+        ({"intent": 3}, "3"),
+    ],
 )
 def test_submit_of_a_bad_answer_names_it_and_keeps_the_item(wave, anna, answers, word):
     task = serving.next_task(anna, at=AT)
@@ -219,9 +224,40 @@ def test_skip_twice_is_one_skip_and_after_a_submit_it_is_refused(wave, anna):
 def test_a_draft_comes_back_with_the_item(wave, anna):
     task = serving.next_task(anna, at=AT)
 
-    assert labelling.save_draft(anna, task.assignment, draft={"comment": "hm"})
+    assert labelling.save_draft(anna, task.assignment, draft={"comment": "hm"}, at=AT)
 
     assert serving.next_task(anna, at=AT).draft == {"comment": "hm"}
+
+
+def test_a_draft_is_a_sign_of_life_and_renews_the_lease(wave, anna):
+    task = serving.next_task(anna, at=AT)
+
+    labelling.save_draft(anna, task.assignment, draft={"comment": "long text"}, at=AT + 20 * MINUTE)
+
+    assert Slot.objects.get(state="claimed").lease_ends == AT + 50 * MINUTE
+
+
+def test_a_repeated_submit_says_whether_it_differs_from_what_was_saved(wave, anna):
+    task = serving.next_task(anna, at=AT)
+    labelling.submit(anna, task.assignment, answers=COMPLAINT, comment="hm", at=AT)
+    labelling.correct(anna, Annotation.objects.get().uuid, answers=PRAISE, at=AT)
+
+    def differs(answers: dict, comment: str = "hm") -> bool:
+        return labelling.submit(anna, task.assignment, answers=answers, comment=comment, at=AT).differs
+
+    assert [differs(COMPLAINT), differs(PRAISE), differs(COMPLAINT, "else"), differs({})] == [False, True, True, True]
+
+
+@pytest.mark.parametrize("key", ["intent", "1", "in-tent"])
+def test_history_by_the_newest_answer(project, lead, anna, key):
+    project.versions.get().questions.update(key=key)
+    factories.items(project, 3)
+    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    given = [label(anna, {key: value}) for value in ("complaint", "praise", "complaint")]
+    labelling.correct(anna, given[0].uuid, answers={key: "praise"}, at=AT)
+
+    assert list(labelling.history(anna, question=key, value="praise")) == [given[1], given[0]]
+    assert list(labelling.history(anna, question="other", value="praise")) == []
 
 
 def test_a_comment_too_long_or_with_nul_is_refused(wave, anna):
