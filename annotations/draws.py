@@ -198,7 +198,7 @@ def _make_wave(
 def _is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:
     """A wave waits for the gate of the one before it under the same MAJOR, unless it asks for more ratings per item."""
     before = (
-        project.waves.filter(major=version.major, draw__isnull=False)
+        project.waves.filter(major=version.major or 0, draw__isnull=False)
         .exclude(draw__state=DrawState.ABANDONED)
         .select_related("draw")
         .last()
@@ -426,7 +426,8 @@ def leftovers(draw: Draw, *, at: datetime, limit: int = 50) -> Leftovers:
     """The unrated measured slots of `draw`, and which active annotators may still fill one of them."""
     unrated = Slot.objects.unrated().filter(draw=draw)
     lacking = WaveItem.objects.filter(draw=draw, rated__lt=F("needed"))
-    fillable, barred = [], []
+    fillable: list[Membership] = []
+    barred: list[Membership] = []
     seats = {seat.member_id: seat for seat in Seat.objects.filter(wave=draw.wave)}
     for member in draw.wave.project.memberships.annotators().select_related("user"):
         met = Assignment.objects.filter(

@@ -81,7 +81,7 @@ def _next_task(member: Membership, *, at: datetime, rng: random.Random) -> Task 
     held = _held(member, newest, at)
     if held is not None:
         return _task(held, member)
-    waves = list(Wave.objects.unfinished().filter(project=member.project_id, major=newest.major))
+    waves = list(Wave.objects.unfinished().filter(project=member.project_id, major=newest.major or 0))
     for wave in waves:
         if wave.state == WaveState.OPEN and not wave.held:
             assignment = _from_wave(wave, member, newest, at, rng)
