@@ -12,4 +12,4 @@ class AnnotationsConfig(AppConfig):
         from projects.enums import JobKind
 
         jobs.register(JobKind.EXPORT, exporting.run)
-        navigation.count_with("adjudicate", cases.open_count)
+        navigation.beside("adjudicate", cases.open_count)

@@ -50,7 +50,7 @@ def find(member: Membership, uuid: UUID) -> Case:
     """A conflict of the member's project with all that its page shows; Http404."""
     case = (
         of_project(member.project)
-        .select_related("item", "draw__wave__version__project", "claimed_by__user")
+        .select_related("item__project", "draw__wave__version__project", "claimed_by__user")
         .select_related("first__member__user", "second__member__user", "wave_item")
         .defer("draw__population")  # megabytes for a large wave
         .filter(uuid=uuid)
@@ -96,16 +96,13 @@ class Dossier:
 
 def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
     """The page of `case` (from `find`) as `member` sees it."""
-    version = case.draw.wave.version
-    question = guidelines.reading(version).question(case.question_key)
-    if question is None:
-        raise Http404(_("The question of this case is not part of guideline %(version)s.") % {"version": version})
+    question = question_of(case)
     resolutions = list(case.resolutions.select_related("by__user", "reopened_by__user", "example__version"))
     standing = next((resolution for resolution in resolutions if resolution.standing), None)
     reopened = sorted((one for one in resolutions if not one.standing), key=lambda one: one.at)
     return Dossier(
         case=case,
-        fields=in_order(case.item.content, member.project.shown_fields),
+        fields=shown(case, member),
         question=question,
         sides=_sides(case, question),
         others=_others(case, question),
@@ -116,6 +113,20 @@ def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
         history=[(one, describe(question, one.value)) for one in reopened],
         twin=twin_in_draft(case),
     )
+
+
+def question_of(case: Case) -> QuestionReading:
+    """The question of `case` with labels, rules and examples, as the version says under which it was rated."""
+    version = case.draw.wave.version
+    question = guidelines.reading(version).question(case.question_key)
+    if question is None:
+        raise Http404(_("The question of this case is not part of guideline %(version)s.") % {"version": version})
+    return question
+
+
+def shown(case: Case, member: Membership) -> list[tuple[str, object]]:
+    """What is shown of the item, field by field."""
+    return in_order(case.item.content, member.project.shown_fields)
 
 
 def has_rated(case: Case, member: Membership) -> bool:

@@ -19,6 +19,7 @@ from projects.models import Item, Membership, Project
 PAGE = 50
 CONFUSIONS_SHOWN = 40
 WORDS_SHOWN = 110
+BESIDE_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,16 @@ class Filters:
         named = {"state": state, "question": self.question, "pair": self.pair, "draw": str(self.draw or "")}
         chosen = {name: value for name, value in named.items() if value}
         return urlencode(chosen if self.stratum is None else chosen | {"stratum": self.stratum})
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves anything out of its state."""
+        return self != self.all
+
+    @property
+    def all(self) -> "Filters":
+        """The same state without any other filter."""
+        return Filters(self.state)
 
     def narrow(self, cases: CaseQuerySet) -> CaseQuerySet:
         wanted: dict[str, Any] = {"state": self.state}
@@ -164,6 +175,17 @@ def following(member: Membership, filters: Filters, *, at: datetime, case: Case 
         return _ordered(waiting).first()
     waiting = waiting.exclude(pk=case.pk)
     return _ordered(waiting.filter(_behind(case))).first() or _ordered(waiting).first()
+
+
+def beside(member: Membership, filters: Filters, case: Case, *, at: datetime) -> list[Row]:
+    """A few conflicts of the queue from `case` on, for the rail of its page; `case` itself is among them if open."""
+    waiting = replace(filters, state=CaseState.OPEN).narrow(for_member(member))
+    keys = list(_ordered(waiting.filter(_behind(case))).values_list("pk", flat=True)[:BESIDE_SHOWN])
+    found = Case.objects.select_related("item", "claimed_by__user").in_bulk([case.pk, *keys])
+    rows = [found[key] for key in ([case.pk] if case.state == CaseState.OPEN else []) + keys]
+    draws = _draws(member.project)
+    words = Vocabulary(draw.wave.version_id for draw in draws.values())
+    return [_row(one, draws[one.draw_id], words, member, at) for one in rows]
 
 
 def _ordered(cases: CaseQuerySet) -> CaseQuerySet:

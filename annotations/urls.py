@@ -1,6 +1,22 @@
 """The pages of `annotations`."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from annotations.views import adjudication, exports, publishing
 
 app_name = "annotations"
-urlpatterns: list[URLPattern] = []
+urlpatterns: list[URLPattern] = [
+    path("p/<uuid:project>/adjudication/", adjudication.case_list, name="adjudication"),
+    path("p/<uuid:project>/adjudication/next/", adjudication.following, name="adjudication-next"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/", adjudication.case, name="adjudication-case"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/claim/", adjudication.claim, name="adjudication-claim"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/release/", adjudication.release, name="adjudication-release"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/resolve/", adjudication.resolve, name="adjudication-resolve"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/preview/", adjudication.preview, name="adjudication-preview"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/reopen/", adjudication.reopen, name="adjudication-reopen"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/example/", adjudication.promote, name="adjudication-example"),
+    path("p/<uuid:project>/guideline/draft/publish/", publishing.publish, name="publish"),
+    path("p/<uuid:project>/guideline/acknowledge/", publishing.acknowledge, name="acknowledge"),
+    path("p/<uuid:project>/exports/", exports.export_list, name="exports"),
+    path("p/<uuid:project>/exports/<uuid:job>/file/", exports.download, name="export-file"),
+]
