@@ -78,7 +78,7 @@ class Demo:
     def _size(self, size: int) -> int:
         return max(20, round(size * self.scale))
 
-    # -- who ------------------------------------------------------------------------------------------------------------
+    # -- who -----------------------------------------------------------------------------------------------------------
 
     def _people(self) -> None:
         self.say(_("The team: an admin, a lead, four annotators"))
@@ -112,7 +112,7 @@ class Demo:
         self._user(name)
         return members.add(self.project, username=name, roles=roles, by=by)
 
-    # -- guideline --------------------------------------------------------------------------------------------------------
+    # -- guideline -----------------------------------------------------------------------------------------------------
 
     def _first_guideline(self) -> None:
         self.say(_("Guideline 1.0"))
@@ -172,7 +172,7 @@ class Demo:
             publishing.acknowledge(member, version, at=self.at)
         return version
 
-    # -- items and waves --------------------------------------------------------------------------------------------------
+    # -- items and waves -----------------------------------------------------------------------------------------------
 
     def _import(self, name: str, lines: Iterable[str]) -> None:
         upload = ContentFile("".join(lines).encode(), name=name)
@@ -208,7 +208,7 @@ class Demo:
         self._open(None, share=Decimal(20))
         self._label(limit=self._size(40))
 
-    # -- ratings ----------------------------------------------------------------------------------------------------------
+    # -- ratings -------------------------------------------------------------------------------------------------------
 
     def _label(self, limit: int | None = None) -> None:
         """Everybody works at once, each at their own pace, until nobody gets anything or `limit` labels are given."""
@@ -257,7 +257,7 @@ class Demo:
         noisy = self.rng.gauss(truth.urgency + habits["urgency"]["bias"], habits["urgency"]["noise"])
         return {"intent": intent, "urgency": str(min(4, max(1, round(noisy))))}
 
-    # -- decisions --------------------------------------------------------------------------------------------------------
+    # -- decisions -----------------------------------------------------------------------------------------------------
 
     def _adjudicate(self, *, leave: int | None) -> None:
         """The lead decides the conflicts on intent, all but `leave` (None: all but two thirds); one of each family that

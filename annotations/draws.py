@@ -44,7 +44,7 @@ def clock_key(at: datetime) -> int:
     return int(at.timestamp() * 1_000_000)
 
 
-# -- opening ----------------------------------------------------------------------------------------------------------
+# -- opening -----------------------------------------------------------------------------------------------------------
 
 
 def open_wave(
@@ -328,7 +328,7 @@ def _slots_of(wave: Wave, row: WaveItem) -> Iterator[Slot]:
         )
 
 
-# -- closing ----------------------------------------------------------------------------------------------------------
+# -- closing -----------------------------------------------------------------------------------------------------------
 
 
 def close_due(*, at: datetime) -> list[Draw]:
@@ -366,7 +366,7 @@ def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at:
         if left.fillable:
             names = ", ".join(sorted(member.name for member in left.fillable))
             raise DomainError(
-                _("%(slots)s ratings are left that %(names)s can still give: wait for them, or close early with a reason.")
+                _("%(names)s can still give some of the %(slots)s ratings left: wait, or close early with a reason.")
                 % {"slots": left.slots, "names": names},
                 code="not_short",
             )
@@ -408,12 +408,12 @@ def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None
     wave.refresh_from_db()
 
 
-# -- what is left, cover, gates, leads who annotate ---------------------------------------------------------------------
+# -- what is left, cover, gates, leads who annotate --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Leftovers:
-    """What an open draw still waits for: `slots` ratings; `held` of them in work; who may still give one, who may not."""
+    """What an open draw waits for: `slots` ratings, `held` of them in work; who may still give one, who may not."""
 
     slots: int
     held: int
@@ -484,7 +484,7 @@ def give_up(draw: Draw, *, by: Membership, at: datetime) -> None:
 
 
 def may_see_figures(draw: Draw, member: Membership) -> bool:
-    """Nobody who may still rate the overlap of an open draw sees its figures (DESIGN §3 "Lead and annotator in one")."""
+    """Nobody who may still rate the overlap of an open draw sees its figures (DESIGN §3)."""
     if not draw.is_open or Role.ANNOTATOR not in access.roles(member):
         return True
     return Seat.objects.filter(wave=draw.wave_id, member=member, gave_up_at__isnull=False).exists()
@@ -520,7 +520,8 @@ def verify(draw: Draw) -> Verification:
     replayed = sampling.choose(population, seed, counts)
     for candidate in sorted(population):
         if candidate.uuid not in rows:
-            return Verification(False, _("Item %(uuid)s was drawn from but is not in the wave.") % {"uuid": candidate.uuid})
+            said = _("Item %(uuid)s was drawn from but is not in the wave.") % {"uuid": candidate.uuid}
+            return Verification(False, said)
         if (candidate.uuid in stored) != (candidate.uuid in replayed):
             return Verification(False, _("Item %(uuid)s: record and replay differ.") % {"uuid": candidate.uuid})
     return Verification(True, _("Same set: %(n)s of %(size)s items.") % {"n": len(stored), "size": len(population)})

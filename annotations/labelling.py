@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -13,6 +13,7 @@ from annotations import serving
 from annotations.enums import AssignmentState, SkipReason, SlotState
 from annotations.models import Annotation, Assignment, Revision, Slot
 from annotations.retrying import retrying
+from projects import keys
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership
 from projects.task_types import TASK_TYPES, AnswerError
@@ -23,10 +24,14 @@ LONGEST_SECONDS = 3_600.0
 
 @dataclass(frozen=True)
 class Saved:
-    """What the annotator is told: saved. Whether it counts is not theirs to know before the draw has closed."""
+    """What the annotator is told: saved. Whether it counts is not theirs to know before the draw has closed.
+
+    `repeated`: it was saved before, and nothing changed; `differs`: what was sent now is not what was saved then.
+    """
 
     annotation: UUID
     repeated: bool
+    differs: bool = False
 
 
 class BadAnswers(Invalid):
@@ -43,7 +48,8 @@ def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[st
     """The canonical answers to the questions of `version`. Raises BadAnswers naming each question that is wrong."""
     questions = list(version.questions.prefetch_related("labels"))
     unknown = sorted(set(answers) - {question.key for question in questions})
-    problems = {key: _("“%(key)s” is no question of guideline %(version)s.") % {"key": key, "version": version} for key in unknown}
+    strange = _("“%(key)s” is no question of guideline %(version)s.")
+    problems = {key: strange % {"key": key, "version": version} for key in unknown}
     cleaned: dict[str, Any] = {}
     for question in questions:
         raw = answers.get(question.key)
@@ -79,7 +85,7 @@ def submit(
     """
     row = _assignment(member, assignment)
     if row.state == AssignmentState.SUBMITTED:
-        return Saved(row.annotation.uuid, repeated=True)
+        return Saved(row.annotation.uuid, repeated=True, differs=_differs(row, answers, comment))
     cleaned = clean_answers(row.version, answers)
     slot = row.slot
     counted = _take_slot(slot, member, at)
@@ -88,6 +94,15 @@ def submit(
     if counted:
         serving.count_rating(slot, rater=member.pk, at=at)
     return Saved(annotation.uuid, repeated=False)
+
+
+def _differs(row: Assignment, answers: dict[str, Any], comment: str) -> bool:
+    """Whether a repeated submit says something else than the first one did: then a second tab has been at work."""
+    first = row.annotation.revisions.get(number=1)
+    try:
+        return (clean_answers(row.version, answers), comment.strip()) != (first.answers, first.comment)
+    except BadAnswers:
+        return True
 
 
 def _assignment(member: Membership, assignment: UUID) -> Assignment:
@@ -146,13 +161,14 @@ def _annotate(
         in_window=True,
     )
     if has_window:
-        Annotation.objects.filter(member=member, seq=seq - wave.window_submits, window_ends__gt=at).update(window_ends=at)
+        earlier = Annotation.objects.filter(member=member, seq=seq - wave.window_submits, window_ends__gt=at)
+        earlier.update(window_ends=at)
     return annotation
 
 
 @retrying
 def skip(member: Membership, assignment: UUID, *, reason: str, at: datetime, note: str = "") -> None:
-    """Leave an item to somebody else, with a reason. It is remembered: the item does not come again under this MAJOR."""
+    """Leave an item to somebody else, with a reason. It is remembered: it does not come again under this MAJOR."""
     if reason not in SkipReason.values:
         raise Invalid(
             _("“%(reason)s” is no reason to skip: expected one of %(known)s.")
@@ -172,9 +188,7 @@ def skip(member: Membership, assignment: UUID, *, reason: str, at: datetime, not
 
 
 @retrying
-def correct(
-    member: Membership, annotation: UUID, *, answers: dict[str, Any], at: datetime, comment: str = ""
-) -> Saved:
+def correct(member: Membership, annotation: UUID, *, answers: dict[str, Any], at: datetime, comment: str = "") -> Saved:
     """A new revision of one's own annotation. Within the window it becomes the measured rating, afterwards it is a
     layer on top; either way it is saved. The same answers again change nothing."""
     row = (
@@ -205,17 +219,56 @@ def correct(
     return Saved(row.uuid, repeated=False)
 
 
-def save_draft(member: Membership, assignment: UUID, *, draft: dict[str, Any]) -> bool:
-    """Keep what was typed so far; False if the item was submitted or skipped meanwhile."""
-    rows = Assignment.objects.filter(uuid=assignment, member=member)
-    if not rows.exists():
+def save_draft(member: Membership, assignment: UUID, *, draft: dict[str, Any], at: datetime) -> bool:
+    """Keep what was typed so far; False if the item was submitted or skipped meanwhile.
+
+    A sign of life too: a lease ends after minutes of silence, and who types is not silent.
+    """
+    row = Assignment.objects.select_related("wave_item__wave").filter(uuid=assignment, member=member).first()
+    if row is None:
         raise Http404(_("There is no such item among yours."))
-    return bool(rows.filter(state__in=[AssignmentState.OPEN, AssignmentState.LAPSED]).update(draft=draft))
+    unfinished = Assignment.objects.filter(pk=row.pk, state__in=[AssignmentState.OPEN, AssignmentState.LAPSED])
+    kept = unfinished.update(draft=draft) == 1
+    if kept:
+        lease_ends = at + timedelta(minutes=row.wave_item.wave.lease_minutes)
+        held = Slot.objects.filter(pk=row.slot_id, state=SlotState.CLAIMED, claimed_by=member)
+        held.update(lease_ends=lease_ends)
+    return kept
 
 
-def history(member: Membership) -> QuerySet[Annotation]:
-    """What `member` has labelled, newest first."""
-    return member.annotations.select_related("item", "version").order_by("-seq")
+def history(member: Membership, *, question: str = "", value: str = "") -> QuerySet[Annotation]:
+    """What `member` has labelled, newest first; only where the newest answer to `question` is the label `value`."""
+    rows = member.annotations.select_related("item", "version").order_by("-seq")
+    if question and not (keys.KEY.fullmatch(question) and "\x00" not in value):
+        return rows.none()
+    if question:
+        rows = rows.annotate(chosen=AnswerTo(question)).filter(chosen=value)
+    return rows
+
+
+class AnswerTo(Func):
+    """The newest answer to a question as text. A key such as "1" is a name here, where Django's own would count."""
+
+    output_field = TextField()
+
+    def __init__(self, question: str) -> None:
+        super().__init__(F("latest"), Value(question, output_field=TextField()))
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        column, key = self.get_source_expressions()
+        path = Value(f'$."{key.value}"', output_field=TextField())
+        found = self.copy()
+        found.set_source_expressions([column, path])
+        return found.as_sql(compiler, connection, function="JSON_EXTRACT", **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s)", arg_joiner=" ->> ", **context)
+
+
+def skipped(member: Membership) -> QuerySet[Assignment]:
+    """What `member` has skipped and not labelled since, newest first."""
+    rows = member.assignments.filter(state=AssignmentState.SKIPPED)
+    return rows.select_related("item", "version").order_by("-pk")
 
 
 def _comment(text: str) -> str:

@@ -90,7 +90,7 @@ def _next_task(member: Membership, *, at: datetime, rng: random.Random) -> Task 
     return _why_nothing(waves)
 
 
-# -- what is held -------------------------------------------------------------------------------------------------------
+# -- what is held ------------------------------------------------------------------------------------------------------
 
 
 def _held(member: Membership, newest: GuidelineVersion, at: datetime) -> Assignment | None:
@@ -123,7 +123,7 @@ def _held(member: Membership, newest: GuidelineVersion, at: datetime) -> Assignm
     return assignment
 
 
-# -- a new one ----------------------------------------------------------------------------------------------------------
+# -- a new one ---------------------------------------------------------------------------------------------------------
 
 
 def _from_wave(
@@ -274,7 +274,7 @@ def _seat(wave: Wave, member: Membership) -> Seat:
     return seat
 
 
-# -- slots that come back -----------------------------------------------------------------------------------------------
+# -- slots that come back ----------------------------------------------------------------------------------------------
 
 
 def _reap(wave: Wave, at: datetime) -> None:
@@ -340,7 +340,7 @@ def _share(slot: Slot, rater: int) -> None:
         Pair.objects.filter(both, wave=slot.wave_id).update(shared=F("shared") + 1)
 
 
-# -- words --------------------------------------------------------------------------------------------------------------
+# -- words -------------------------------------------------------------------------------------------------------------
 
 
 def _task(assignment: Assignment, member: Membership) -> Task:
