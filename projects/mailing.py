@@ -28,9 +28,11 @@ def send(job: Job) -> None:
     """The runner of mail jobs. After a crash the same mail may go out twice; its link still works once."""
     found = Invitation.objects.select_related("project", "invited_by__user").filter(uuid=job.params["invitation"])
     addressed = found.filter(accepted_at=None, withdrawn_at=None).first()
-    if addressed and "link" in job.params:
-        _send(addressed, job.params["link"])
-    _forget_link(job)
+    try:
+        if addressed and "link" in job.params:
+            _send(addressed, job.params["link"])
+    finally:
+        _forget_link(job)
 
 
 def latest(invitations: list[Invitation]) -> dict[str, Job]:

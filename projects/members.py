@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from projects import access
 from projects.enums import Action, Role
-from projects.errors import DomainError, Invalid
+from projects.errors import DomainError, Invalid, NotAllowed
 from projects.models import Invitation, Membership, Project, User
 
 INVITATION_LASTS = timedelta(days=14)
@@ -46,7 +46,7 @@ def found(*, name: str, description: str, user: User) -> Membership:
 @transaction.atomic
 def add(project: Project, *, username: str, roles: Collection[Role], by: Membership) -> Membership:
     """Make the person of that user name or e-mail address a member; one who had left comes back, with these roles."""
-    access.require(by, Action.MANAGE_MEMBERS)
+    _require(by, project.pk)
     user = find_user(username)
     if user is None:
         raise Invalid(
@@ -75,7 +75,7 @@ def invite(
     project: Project, *, email: str, roles: Collection[Role], by: Membership, at: datetime | None = None
 ) -> tuple[Invitation, str]:
     """Make a link for one person. The token is returned once; only its digest is kept."""
-    access.require(by, Action.MANAGE_MEMBERS)
+    _require(by, project.pk)
     at = at or timezone.now()
     wanted = _some(roles)
     token = secrets.token_urlsafe(32)
@@ -129,7 +129,7 @@ def join(token: str, *, user: User, at: datetime | None = None) -> Membership:
 
 def withdraw(invitation: Invitation, *, by: Membership, at: datetime | None = None) -> None:
     """Stop an invitation from working. Doing it again changes nothing."""
-    access.require(by, Action.MANAGE_MEMBERS)
+    _require(by, invitation.project_id)
     Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(
         withdrawn_at=at or timezone.now()
     )
@@ -138,7 +138,7 @@ def withdraw(invitation: Invitation, *, by: Membership, at: datetime | None = No
 @transaction.atomic
 def set_roles(member: Membership, roles: Collection[Role], *, by: Membership) -> Membership:
     """Give `member` exactly these roles."""
-    access.require(by, Action.MANAGE_MEMBERS)
+    _require(by, member.project_id)
     wanted = _some(roles)
     member = _locked(member)
     if Role.ADMIN not in wanted:
@@ -149,7 +149,7 @@ def set_roles(member: Membership, roles: Collection[Role], *, by: Membership) ->
 @transaction.atomic
 def deactivate(member: Membership, *, by: Membership, at: datetime | None = None) -> Membership:
     """Take `member` out of the project. What they made stays; what they hold comes free as its lease ends."""
-    access.require(by, Action.MANAGE_MEMBERS)
+    _require(by, member.project_id)
     member = _locked(member)
     if not member.active:
         return member
@@ -162,13 +162,19 @@ def deactivate(member: Membership, *, by: Membership, at: datetime | None = None
 @transaction.atomic
 def reactivate(member: Membership, *, by: Membership) -> Membership:
     """Take a member back, with the roles they had."""
-    access.require(by, Action.MANAGE_MEMBERS)
+    _require(by, member.project_id)
     member = _locked(member)
     if member.user is None:
         raise Invalid(_("%(name)s has no account and cannot be activated.") % {"name": member.alias})
     member.active, member.left_at = True, None
     member.save(update_fields=["active", "left_at"])
     return member
+
+
+def _require(by: Membership, project: int) -> None:
+    access.require(by, Action.MANAGE_MEMBERS)
+    if by.project_id != project:
+        raise NotAllowed(_("You are an admin of another project than this."))
 
 
 def _works(at: datetime) -> Q:

@@ -10,10 +10,10 @@ register = template.Library()
 
 
 @register.filter
-def may(member: Membership | None, action: str) -> bool:
+def may(member: object, action: str) -> bool:
     """`{% if member|may:"see_agreement" %}`. An action that does not exist raises, so that a typo shows."""
     wanted = Action(action)
-    return member is not None and member != "" and access.allows(member, wanted)
+    return isinstance(member, Membership) and access.allows(member, wanted)
 
 
 @register.filter

@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
 from projects.forms.account import AccountForm, LogInForm, SignUpForm
-from projects.requests import UserRequest
+from projects.requests import UserRequest, posted
 
 
 class LogIn(auth.LoginView):
@@ -31,9 +30,9 @@ class LogOut(auth.LogoutView):
 class PasswordChange(auth.PasswordChangeView):
     success_url = reverse_lazy("projects:account")
 
-    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+    def get_success_url(self) -> str:
         messages.success(self.request, _("Your password is changed. Other devices have been logged out."))
-        return super().form_valid(form)
+        return super().get_success_url()
 
 
 class PasswordReset(auth.PasswordResetView):
@@ -48,9 +47,9 @@ class PasswordResetSent(auth.PasswordResetDoneView):
 class PasswordResetConfirm(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("projects:login")
 
-    def form_valid(self, form: SetPasswordForm) -> HttpResponse:
+    def get_success_url(self) -> str:
         messages.success(self.request, _("Your new password is set. Log in with it."))
-        return super().form_valid(form)
+        return super().get_success_url()
 
 
 @sensitive_post_parameters()
@@ -59,7 +58,7 @@ class PasswordResetConfirm(auth.PasswordResetConfirmView):
 def sign_up(request: HttpRequest) -> HttpResponse:
     if not settings.OPEN_SIGN_UP:
         raise Http404(_("Accounts here are made by invitation: ask an admin of your project for a link."))
-    form = SignUpForm(request.POST or None)
+    form = SignUpForm(posted(request))
     if request.method == "POST" and form.is_valid():
         login(request, form.save())
         return redirect("projects:project-list")
@@ -70,7 +69,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
 def account(request: UserRequest) -> HttpResponse:
-    form = AccountForm(request.POST or None, user=request.user)
+    form = AccountForm(posted(request), user=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, _("Your account is saved."))

@@ -22,7 +22,7 @@ from projects.errors import DomainError
 from projects.forms.account import SignUpForm
 from projects.forms.members import AddForm, InviteForm, RolesForm
 from projects.models import Membership
-from projects.requests import UserRequest
+from projects.requests import UserRequest, posted
 
 
 @login_required
@@ -79,7 +79,7 @@ def withdraw(request: UserRequest, project: UUID, invitation: UUID) -> HttpRespo
 def edit(request: UserRequest, project: UUID, member: UUID) -> HttpResponse:
     viewer = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
     person = _person(viewer, member)
-    form = RolesForm(request.POST or None, initial={"roles": list(access.roles(person))})
+    form = RolesForm(posted(request), initial={"roles": list(access.roles(person))})
     if request.method == "POST" and form.is_valid():
         try:
             members.set_roles(person, form.cleaned_data["roles"], by=viewer)
@@ -123,7 +123,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST":
             return redirect(navigation.start(members.join(token, user=request.user)))
         return render(request, "projects/invitation.html", context)
-    form = SignUpForm(request.POST or None, initial={"email": invitation.email})
+    form = SignUpForm(posted(request), initial={"email": invitation.email})
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             member = members.join(token, user=form.save())

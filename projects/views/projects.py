@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from projects import access, members
 from projects.enums import Action
 from projects.forms.project import ProjectForm, SettingsForm
-from projects.requests import UserRequest
+from projects.requests import UserRequest, posted
 
 
 @login_required
@@ -24,7 +24,7 @@ def project_list(request: UserRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_create(request: UserRequest) -> HttpResponse:
-    form = ProjectForm(request.POST or None)
+    form = ProjectForm(posted(request))
     if request.method == "POST" and form.is_valid():
         member = members.found(**form.cleaned_data, user=request.user)
         return redirect("projects:guideline", member.project.uuid)
@@ -36,7 +36,7 @@ def project_create(request: UserRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def settings(request: UserRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.SETTINGS)
-    form = SettingsForm(request.POST or None, instance=member.project)
+    form = SettingsForm(posted(request), instance=member.project)
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, _("The settings are saved."))
