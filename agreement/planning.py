@@ -188,7 +188,7 @@ def _two_by_two(kappa: float, margins: tuple[float, float]) -> FloatArray:
     table = np.array([[both, first - both], [second - both, 1 - first - second + both]])
     if table.min() < -1e-12:
         raise ValueError(f"kappa {kappa:g} is below the smallest that these margins allow.")
-    return np.maximum(table, 0.0)
+    return np.asarray(np.maximum(table, 0.0))
 
 
 def _size(exact: float, shares: FloatArray, method: str) -> SampleSize:

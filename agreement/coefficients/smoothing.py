@@ -6,8 +6,8 @@ reference, section 3).
 
 For more raters, or ratings missing, the pseudo-item is designed like the items: it is shared out over the sets of
 raters that items have, in proportion to their items, and within one over all K^m ways to label it. Several strata
-share one pseudo-item in proportion to their items. Where there are more cells than MAX_CELLS, that many are drawn at
-random instead.
+share one pseudo-item in proportion to their items. Where there are more cells than MAX_CELLS, SAMPLED_CELLS of them
+are drawn at random instead: all but a few would have next to no mass in any draw.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from agreement.coefficients.ratings import MISSING, FloatArray, IntArray, Ratings
 
 MAX_CELLS = 4096
+SAMPLED_CELLS = 1024
 
 
 def with_pseudo_item(ratings: Ratings, rng: np.random.Generator) -> Ratings:
@@ -69,6 +70,6 @@ def _cells(
 def _sampled(
     designs: IntArray, shares: FloatArray, n_labels: int, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
-    chosen = designs[rng.choice(len(designs), size=MAX_CELLS, p=shares)]
+    chosen = designs[rng.choice(len(designs), size=SAMPLED_CELLS, p=shares)]
     labels = rng.integers(n_labels, size=chosen.shape)
-    return np.where(chosen, labels, MISSING), np.full(MAX_CELLS, 1.0 / MAX_CELLS)
+    return np.where(chosen, labels, MISSING), np.full(SAMPLED_CELLS, 1.0 / SAMPLED_CELLS)

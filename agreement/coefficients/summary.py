@@ -302,13 +302,13 @@ def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[st
     statistics: dict[str, Any] = {}
     for first, second in light.rater_pairs(ratings.n_raters):
         pair = ratings.pair(first, second)
-        for each in applicable(pair, level, weights):
-            if not each.key.startswith(("cohen_", "weighted_")):
-                continue
-            answer, error = each.function(pair), each.standard_error
-            spans = table_intervals(pair, {each.key: each.statistic(pair)}, {each.key: answer}, plan)
-            row = entry(answer, spans.get(each.key), error(pair).value if error else None)
-            row = {"pair": [ratings.raters[first], ratings.raters[second]], **row}
+        kappas = [each for each in applicable(pair, level, weights) if each.key.startswith(("cohen_", "weighted_"))]
+        answers = {each.key: each.function(pair) for each in kappas}
+        spans = table_intervals(pair, {each.key: each.statistic(pair) for each in kappas}, answers, plan)
+        for each in kappas:
+            error = each.standard_error(pair).value if each.standard_error else None
+            row = {"pair": [ratings.raters[first], ratings.raters[second]]}
+            row |= entry(answers[each.key], spans.get(each.key), error)
             statistics.setdefault(f"pairwise_{each.key}", []).append(row)
     return statistics
 

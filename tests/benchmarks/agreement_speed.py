@@ -4,9 +4,9 @@ Beside ours stand one `numpy.bincount` pass over the codes, the value alone from
 their bootstrap by resampling items. That one is extrapolated: one resample and one value, times the replicates.
 """
 
-import resource
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -79,6 +79,16 @@ def naive_replicate(codes: Codes, n_labels: int, value: Callable[[Codes, int], f
     value(codes[:, chosen], n_labels)
 
 
+def peak_megabytes(n_items: int) -> float:
+    """Memory that alpha with its interval takes at the largest setting, beside the codes."""
+    codes = codes_of(n_items, 5, 20)
+    tracemalloc.start()
+    alpha_with_interval(codes, 20)
+    peak = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return peak
+
+
 def report(n_items: int, n_raters: int, n_labels: int) -> str:
     codes = codes_of(n_items, n_raters, n_labels)
     alpha = seconds(lambda: alpha_with_interval(codes, n_labels))
@@ -94,7 +104,7 @@ def report(n_items: int, n_raters: int, n_labels: int) -> str:
     parts.append(f"kappa {kappa * 1e3:9.1f} ms" if kappa else "kappa         –   ")
     parts.append(f"alpha {alpha * 1e3:9.1f} ms")
     parts.append(f"{ours / counted:7.1f}x one bincount pass" if counted else "      –  one bincount pass")
-    parts.append(f"{peer} value alone {alone / ours:6.1f}x ours")
+    parts.append(f"{peer} value alone {alone / ours:8.3g}x ours")
     parts.append(f"its bootstrap {naive / ours:9,.0f}x ours (extrapolated)")
     return "  ".join(parts)
 
@@ -106,8 +116,8 @@ def main() -> None:
         for n_raters in (2, 5):
             for n_labels in (2, 5, 20):
                 print(report(n_items, n_raters, n_labels), flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"Peak memory {peak:.0f} MB, of which scikit-learn and statsmodels have their part.")
+    for n_items in sizes:
+        print(f"N={n_items:<9,} R=5 K=20 takes {peak_megabytes(n_items):.0f} MB beside the codes.")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def test_many_cells_are_sampled() -> None:
     ratings = Ratings.from_codes(rng.integers(20, size=(5, 40)), list(range(20)))
     added = smoothed(ratings)
     assert added.weights.sum() == pytest.approx(41)
-    assert len(added.weights) <= 40 + smoothing.MAX_CELLS
+    assert len(added.weights) <= 40 + smoothing.SAMPLED_CELLS
 
 
 def coverage(shares: list[float], kappa: float, n: int, samples: int, method: str | None) -> float:
