@@ -231,7 +231,8 @@ def _earlier(draw: Draw) -> Draw | None:
     if draw.is_open:
         return None
     before = Draw.objects.closed().filter(wave__project=draw.wave.project_id, wave__major__lt=draw.wave.major)
-    return before.select_related("wave__version").order_by("-wave__major", "-wave__number").first()
+    newest_first = before.order_by("-wave__major", "-wave__number")
+    return newest_first.select_related("wave__version").defer("population").first()
 
 
 def _siblings(draw: Draw) -> tuple[Draw, ...]:
@@ -239,7 +240,8 @@ def _siblings(draw: Draw) -> tuple[Draw, ...]:
     if draw.is_open:
         return ()
     same = Draw.objects.closed().filter(wave__project=draw.wave.project_id, wave__major=draw.wave.major)
-    before = same.filter(wave__number__lt=draw.wave.number).select_related("wave__version").order_by("wave__number")
+    before = same.filter(wave__number__lt=draw.wave.number).order_by("wave__number")
+    before = before.select_related("wave__version").defer("population")
     return tuple(other for other in before if _terms(other) == _terms(draw))
 
 

@@ -11,9 +11,9 @@ from agreement import overview, report, runs
 from agreement.charts import number
 from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
-from annotations import draws
+from annotations import cases, draws
 from annotations.enums import CaseState, WaveState
-from annotations.models import Case, Draw, Wave
+from annotations.models import Draw, Wave
 from projects import access, guidelines, navigation
 from projects.enums import Action, VersionState
 from projects.models import GuidelineVersion, Label, Membership
@@ -53,6 +53,7 @@ class Facts:
     run: Run | None
     decision: GateDecision | None
     open_cases: int
+    mine: int
     decided_cases: int
     confusion: tuple[str, str, int] | None
 
@@ -65,9 +66,7 @@ def facts(member: Membership) -> Facts:
     draw = _draw_of(wave)
     sees = draw is not None and draws.may_see_figures(draw, member)
     run = _first_run(draw) if draw is not None and sees else None
-    cases = dict(
-        Case.objects.filter(draw__wave__project=project).values_list("state").annotate(Count("pk")).order_by("state")
-    )
+    counts = dict(cases.of_project(project).values_list("state").annotate(Count("pk")).order_by("state"))
     return Facts(
         version=version,
         draft=draft,
@@ -78,9 +77,10 @@ def facts(member: Membership) -> Facts:
         sees=sees,
         run=run,
         decision=overview.decisions([draw]).get(draw.pk) if draw else None,
-        open_cases=cases.get(CaseState.OPEN, 0),
-        decided_cases=cases.get(CaseState.DECIDED, 0),
-        confusion=_confusion(member) if cases.get(CaseState.OPEN) else None,
+        open_cases=counts.get(CaseState.OPEN, 0),
+        mine=cases.open_count(member) if counts.get(CaseState.OPEN) else 0,
+        decided_cases=counts.get(CaseState.DECIDED, 0),
+        confusion=_confusion(member) if counts.get(CaseState.OPEN) else None,
     )
 
 
@@ -117,10 +117,8 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
         sentence = _("Import the items to be labelled.")
         return "wave", _step(member, sentence, _("Import items"), "projects:import-new", Action.IMPORT in may)
     if known.open_cases:
-        sentence = _conflicts(known)
-        return "adjudication", _step(
-            member, sentence, _("Adjudicate"), "annotations:adjudication", Action.ADJUDICATE in may
-        )
+        allowed = Action.ADJUDICATE in may and known.mine > 0
+        return "adjudication", _step(member, _conflicts(known), _("Adjudicate"), "annotations:adjudication", allowed)
     if waiting:
         sentence = _("Labelling is under way: the draw closes by itself when everything measured is rated.")
         return "labelling", _step(member, sentence, _("See the wave"), "annotations:waves", Action.RUN_WAVES in may)
@@ -141,7 +139,8 @@ def _step(member: Membership, sentence: str, action: str, name: str, allowed: bo
 
 
 def _draw_of(wave: Wave | None) -> Draw | None:
-    return Draw.objects.filter(wave=wave).select_related("wave__version", "wave__project").first() if wave else None
+    rows = Draw.objects.filter(wave=wave).select_related("wave__version", "wave__project").defer("population")
+    return rows.first() if wave else None
 
 
 def _first_run(draw: Draw) -> Run | None:
@@ -159,7 +158,7 @@ def _new_examples(draft: GuidelineVersion | None) -> int:
 
 def _confusion(member: Membership) -> tuple[str, str, int] | None:
     """The commonest pair of labels among the open conflicts, by name."""
-    rows = Case.objects.open().filter(draw__wave__project=member.project)
+    rows = cases.for_member(member)
     common = rows.values("question_key", "pair_key").annotate(n=Count("pk")).order_by("-n", "pair_key").first()
     if common is None:
         return None
@@ -171,7 +170,10 @@ def _confusion(member: Membership) -> tuple[str, str, int] | None:
 
 
 def _conflicts(known: Facts) -> str:
-    said = ngettext("Decide %(n)s conflict", "Decide %(n)s conflicts", known.open_cases) % {"n": known.open_cases}
+    if not known.mine:
+        text = ngettext("%(n)s conflict waits", "%(n)s conflicts wait", known.open_cases) % {"n": known.open_cases}
+        return _("%(text)s for somebody who did not rate the item.") % {"text": text}
+    said = ngettext("Decide %(n)s conflict", "Decide %(n)s conflicts", known.mine) % {"n": known.mine}
     if known.confusion is None:
         return f"{said}."
     one, other, n = known.confusion

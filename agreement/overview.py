@@ -53,7 +53,8 @@ class Section:
 def draws_of(project: Project) -> list[Draw]:
     """The draws of a project in the order in which they were opened; abandoned ones stay on record."""
     rows = Draw.objects.filter(wave__project=project).order_by("wave__major", "wave__number")
-    return list(rows.select_related("wave__version", "wave__project", "closed_by__user", "watch"))
+    rows = rows.select_related("wave__version", "wave__project", "closed_by__user", "watch")
+    return list(rows.defer("population"))
 
 
 def sections(member: Membership, questions: Iterable[Question], found: Sequence[Draw]) -> list[Section]:

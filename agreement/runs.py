@@ -99,7 +99,9 @@ def _stamped(rows: QuerySet[Draw], at: datetime) -> QuerySet[Draw]:
     given = Annotation.objects.filter(draw=OuterRef("pk"))
     ended = given.filter(window_ends__lte=settled).order_by("-window_ends").values("window_ends")[:1]
     revised = given.filter(measured_at__lte=settled).order_by("-measured_at").values("measured_at")[:1]
-    return rows.select_related("watch").annotate(last_ended=Subquery(ended), last_revised=Subquery(revised))
+    # The population of a large wave is megabytes, and no figure is made from it.
+    rows = rows.defer("population").select_related("watch")
+    return rows.annotate(last_ended=Subquery(ended), last_revised=Subquery(revised))
 
 
 def _stamp(draw: Draw) -> str:

@@ -30,7 +30,7 @@ PAGE = 50
 
 def project_draws(member: Membership) -> QuerySet[Draw]:
     rows = Draw.objects.filter(wave__project=member.project)
-    return rows.select_related("wave__version", "wave__project", "closed_by__user", "watch")
+    return rows.select_related("wave__version", "wave__project", "closed_by__user", "watch").defer("population")
 
 
 def question_of(draw: Draw, key: str) -> Question:

@@ -1,0 +1,124 @@
+"""The page of a project's protocol."""
+
+import pytest
+from django.urls import reverse
+
+from agreement import protocol as protocols
+from tests import factories
+from tests.agreement import rows
+
+pytestmark = pytest.mark.django_db
+
+VALID = {
+    "share_percent": "20",
+    "ratings_per_item": "2",
+    "strata_field": "",
+    "minimum_n": "30",
+    "window_submits": "0",
+    "window_minutes": "0",
+    "lease_minutes": "15",
+    "intent.coefficient": "auto",
+    "intent.threshold": "0.7",
+    "intent.threshold_on": "low",
+    "intent.class_threshold": "",
+}
+
+
+def address(project) -> str:
+    return reverse("agreement:protocol", args=[project.uuid])
+
+
+@pytest.mark.parametrize(("who", "status"), [("admin", 200), ("lead", 403), ("anna", 403), ("outsider", 404)])
+def test_access(request, client_of, version, who, status) -> None:
+    assert client_of(request.getfixturevalue(who)).get(address(version.project)).status_code == status
+
+
+def test_anonymous_is_sent_to_the_log_in(client, version) -> None:
+    assert client.get(address(version.project)).status_code == 302
+
+
+def test_admin_of_another_project_cannot_change_it(client_of, version) -> None:
+    boss = factories.member(factories.project("Neighbours"), "nora", "admin")
+
+    assert client_of(boss).post(address(version.project), VALID).status_code == 404
+
+
+def test_save(client_of, version, admin) -> None:
+    response = client_of(admin).post(address(version.project), VALID)
+
+    version.project.refresh_from_db()
+    said = protocols.of_project(version.project)
+    assert response.status_code == 302
+    assert (str(said.share_percent), said.window_submits, said.minimum_n, said.questions["intent"].threshold) == (
+        "20",
+        0,
+        30,
+        0.7,
+    )
+
+
+def test_save_leaves_frozen_protocols_alone(client_of, version, admin, lead) -> None:
+    draw = rows.draw(version, [], by=lead)
+    before = draw.protocol
+
+    client_of(admin).post(address(version.project), VALID)
+
+    draw.refresh_from_db()
+    assert draw.protocol == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"share_percent": "101"}, "The share is 101: expected 0 to 100 %."),
+        ({"share_percent": "ten"}, "Enter a number."),
+        ({"ratings_per_item": "1"}, "The number of ratings per item is 1: expected 2 to 10."),
+        ({"intent.threshold": "7"}, "The threshold is 7.0: expected -1 to 1."),
+        ({"intent.coefficient": "cohen_kappa", "ratings_per_item": "3"}, "compares two raters"),
+        ({"intent.coefficient": "magic"}, "Select a valid choice."),
+        ({"strata_field": "mood"}, "Select a valid choice."),
+    ],
+)
+def test_nonsense_is_refused_at_its_field(client_of, version, admin, changes, sentence) -> None:
+    before = dict(version.project.protocol)
+
+    response = client_of(admin).post(address(version.project), VALID | changes)
+
+    version.project.refresh_from_db()
+    page = response.content.decode()
+    assert (response.status_code, sentence in page, version.project.protocol) == (422, True, before)
+
+
+def test_ordinal_question_has_weights_and_gap(client_of, version, admin) -> None:
+    factories.question(version, "step", ("1", "2"), task_type="ordinal")
+    step = {
+        "step.coefficient": "auto",
+        "step.weights": "quadratic",
+        "step.conflict_gap": "0.25",
+        "step.threshold": "",
+        "step.threshold_on": "estimate",
+        "step.class_threshold": "",
+    }
+
+    client_of(admin).post(address(version.project), VALID | step)
+
+    version.project.refresh_from_db()
+    rule = protocols.of_project(version.project).questions["step"]
+    assert (rule.weights, rule.conflict_gap, rule.threshold) == ("quadratic", 0.25, None)
+
+
+def test_strata_fields_are_those_of_the_items(client_of, version, admin) -> None:
+    factories.batch(version.project, metadata_fields=["source"])
+
+    client_of(admin).post(address(version.project), VALID | {"strata_field": "source"})
+
+    version.project.refresh_from_db()
+    assert version.project.protocol["strata_field"] == "source"
+
+
+def test_project_without_questions_has_a_protocol(client_of, project) -> None:
+    boss = factories.member(project, "ada", "admin")
+
+    response = client_of(boss).get(address(project))
+
+    assert (response.status_code, "There is no question yet." in response.content.decode()) == (200, True)
