@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 
-from projects.models import Batch, Item, Project
+from projects.models import Batch, Item, ItemQuerySet, Project
 
 PAGE = 50
 
@@ -44,7 +44,7 @@ def find(
     return Page(found, found[0].pk if after and found else None, found[-1].pk if more else None)
 
 
-def _matching(items: QuerySet[Item], project: Project, query: str, batch: Batch | None) -> QuerySet[Item]:
+def _matching(items: ItemQuerySet, project: Project, query: str, batch: Batch | None) -> ItemQuerySet:
     fields = batch.shown_fields if batch is not None else _fields(project)
     condition = Q(external_id=query)
     for number, name in enumerate(fields):

@@ -45,7 +45,7 @@ def create(
     *,
     params: Mapping[str, Any] | None = None,
     by: Membership | None = None,
-    file: "File | None" = None,
+    file: "File[Any] | None" = None,
     file_name: str = "",
     at: datetime | None = None,
     claimed: bool = False,

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import CharField, Lookup, Min, Q
+from django.db.models import CharField, Lookup, Min, Q, Value
+from django.db.models.functions import Concat
 from django.utils.translation import gettext as _
 
 from projects import folding
@@ -143,10 +144,28 @@ def find_repeats(job: Job, chunk: Sequence[Candidate], *, project: Project, comp
     _content_in_file(job, [row for row in fit if row.problem in ("", RowProblem.LIKE_IN_PROJECT)], chunk)
 
 
+# By hand, because without statistics SQLite prefers another index and reads the whole project for each chunk. The
+# conditions are those of the constraint projects_item_external_id_once, whose index is wanted.
+_KNOWN_IDS = {
+    "sqlite": """
+        SELECT item.external_id FROM json_each(%s) AS wanted CROSS JOIN projects_item AS item
+         WHERE item.project_id = %s AND item.external_id = wanted.value
+           AND item.standing = 'current' AND NOT (item.external_id = '')
+    """,
+    "postgresql": """
+        SELECT external_id FROM projects_item
+         WHERE external_id = ANY(%s) AND project_id = %s AND standing = 'current' AND NOT (external_id = '')
+    """,
+}
+
+
 def _ids_in_project(project: Project, rows: Sequence[Candidate]) -> None:
     # Items of imports that still run count as well: the constraint does not know the difference.
-    current = Item.objects.filter(project=project, standing=Standing.CURRENT).exclude(external_id="")
-    known = set(current.filter(external_id__among=_ids(rows)).values_list("external_id", flat=True))
+    ids = _ids(rows)
+    wanted = ids if connection.vendor == "postgresql" else json.dumps(ids)
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOWN_IDS[connection.vendor], [wanted, project.pk])
+        known = {external_id for (external_id,) in cursor}
     for row in rows:
         if row.external_id in known:
             message = _("The project has an item “%(id)s”.") % {"id": row.external_id}
@@ -169,7 +188,9 @@ def _ids(rows: Sequence[Candidate]) -> list[str]:
 
 
 def _content_in_project(project: Project, rows: Sequence[Candidate]) -> None:
-    items = Item.objects.filter(project=project, standing=Standing.CURRENT)
+    # The standing stands in an expression so that SQLite cannot take the index that begins with it (see above).
+    standing = Concat("standing", Value(""))
+    items = Item.objects.filter(project=project).alias(standing_is=standing).filter(standing_is=Standing.CURRENT.value)
     like = items.filter(folded_hash__among=[row.folded_hash for row in rows]).values_list("folded_hash")
     alike = dict(like.annotate(Min("external_id")))
     hits = [row for row in rows if row.folded_hash in alike]

@@ -1,6 +1,6 @@
 """A limit on uploads that ends in a sentence: what is over it is read and thrown away, never kept."""
 
-from typing import IO
+from typing import IO, Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
@@ -37,5 +37,5 @@ class UploadLimit(FileUploadHandler):
             raise SkipFile
         return raw_data
 
-    def file_complete(self, file_size: int) -> UploadedFile | None:
+    def file_complete(self, file_size: int) -> "UploadedFile[Any] | None":
         return None
