@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agreement import charts
@@ -23,7 +24,7 @@ from annotations.models import Draw
 from projects import access
 from projects.enums import Action
 from projects.errors import DomainError, Invalid
-from projects.models import Membership, Question
+from projects.models import Membership, Project, Question
 
 # The worst of several findings is the outcome.
 SEVERITY = (GateOutcome.HOLD, GateOutcome.NOT_ENOUGH, GateOutcome.PASS)
@@ -47,6 +48,11 @@ def newest(draw: Draw) -> GateDecision | None:
 
 
 @transaction.atomic
+def decisions(project: Project) -> QuerySet[GateDecision]:
+    """Every decision of every gate of `project`."""
+    return GateDecision.objects.filter(draw__wave__project=project).select_related("draw", "by__user")
+
+
 def decide(draw: Draw, runs: Iterable[Run], *, questions: Iterable[Question], at: datetime) -> GateDecision:
     """Judge a closed draw by its final runs and log it; a pass lets the waves after it go."""
     if draw.is_open:

@@ -525,3 +525,13 @@ def verify(draw: Draw) -> Verification:
         if (candidate.uuid in stored) != (candidate.uuid in replayed):
             return Verification(False, _("Item %(uuid)s: record and replay differ.") % {"uuid": candidate.uuid})
     return Verification(True, _("Same set: %(n)s of %(size)s items.") % {"n": len(stored), "size": len(population)})
+
+
+def draw_of(wave: Wave) -> Draw:
+    """The draw of `wave`; DomainError where its share was 0 %."""
+    draw = Draw.objects.filter(wave=wave).select_related("wave__project").first()
+    if draw is None:
+        raise DomainError(
+            _("Wave %(number)s is not measured: its share is 0 %%.") % {"number": wave.number}, code="no_draw"
+        )
+    return draw

@@ -8,7 +8,7 @@ urlpatterns = [
     path("", include("projects.urls")),
     path("", include("annotations.urls")),
     path("", include("agreement.urls")),
-    path("api/v1/", include("config.api_urls")),
+    path("api/v1/", include("config.api_urls", namespace="api")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
     path("django-admin/", admin.site.urls),
