@@ -35,6 +35,7 @@ try:
     MAIL = mail.parse(EMAIL_URL)
     TIME_ZONE = env.zone("CONCORD_TIME_ZONE", "UTC")
     LOG_LEVEL = env.one_of("CONCORD_LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+    OWN_SECRET_KEY = bool(env.text("CONCORD_SECRET_KEY"))
     SECRET_KEY = env.text("CONCORD_SECRET_KEY") or laptop_secret(VAR)
 except EnvError as error:
     sys.exit(str(error))

@@ -1,11 +1,15 @@
 """Settings of the suite: SQLite in a file unless DATABASE_URL says otherwise, fast hashing, no static manifest."""
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 os.environ.setdefault("CONCORD_SECRET_KEY", "only-for-tests-" + "x" * 50)
-os.environ.setdefault("CONCORD_VAR", tempfile.mkdtemp(prefix="concord-test-"))
+if "CONCORD_VAR" not in os.environ:  # the workers of pytest-xdist find the one that their parent made
+    os.environ["CONCORD_VAR"] = tempfile.mkdtemp(prefix="concord-test-")
+    atexit.register(shutil.rmtree, os.environ["CONCORD_VAR"], ignore_errors=True)
 
 from config.settings import *
 from config.settings import DATABASES, VAR
