@@ -2,10 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from annotations.views import adjudication, exports, publishing
+from annotations.views import adjudication, exports, labelling, publishing, work
 
 app_name = "annotations"
 urlpatterns: list[URLPattern] = [
+    path("p/<uuid:project>/label/", labelling.label, name="label"),
+    path("p/<uuid:project>/label/undo/", labelling.undo, name="label-undo"),
+    path("p/<uuid:project>/label/undo/<uuid:annotation>/", labelling.correct, name="label-correct"),
+    path("p/<uuid:project>/label/<uuid:assignment>/", labelling.submit, name="label-submit"),
+    path("p/<uuid:project>/label/<uuid:assignment>/skip/", labelling.skip, name="label-skip"),
+    path("p/<uuid:project>/label/<uuid:assignment>/draft/", labelling.draft, name="label-draft"),
+    path("p/<uuid:project>/work/", work.history, name="my-work"),
+    path("p/<uuid:project>/work/skipped/", work.skipped, name="my-skips"),
+    path("p/<uuid:project>/work/<uuid:annotation>/", work.my_label, name="my-label"),
     path("p/<uuid:project>/adjudication/", adjudication.case_list, name="adjudication"),
     path("p/<uuid:project>/adjudication/next/", adjudication.following, name="adjudication-next"),
     path("p/<uuid:project>/adjudication/<uuid:case>/", adjudication.case, name="adjudication-case"),

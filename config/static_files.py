@@ -16,7 +16,7 @@ class StaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  
             "*.js",
             (
                 (
-                    r"""(?m)^(?P<matched>import (?P<names>\{[^}]*\}|\* as \w+) from "(?P<url>\./[^"]+)";)$""",
+                    r"""(?m)^(?P<matched>import (?P<names>\{[^}]*\}|\* as \w+) from "(?P<url>\.\.?/[^"]+)";)$""",
                     """import %(names)s from "%(url)s";""",
                 ),
             ),

@@ -1,0 +1,131 @@
+"""A sheet is what an annotator has in front of them: an item's texts, its questions, and what is answered so far."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from annotations.models import Annotation
+from annotations.serving import Task
+from projects import reading
+from projects.models import Item, Project
+from projects.reading import QuestionReading, Reading
+from projects.task_types import TASK_TYPES, Json
+
+FIRST_WORDS = 180
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what was answered to it, and what is wrong with that."""
+
+    question: QuestionReading
+    answer: Json
+    problem: str
+
+    @property
+    def name(self) -> str:
+        """The name of its form field."""
+        return f"answer-{self.question.key}"
+
+    @property
+    def in_words(self) -> str:
+        return "" if self.answer is None else TASK_TYPES[self.question.task_type].describe(self.answer, self.question.labels)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A form to label an item, or to correct a label. It knows of the item what `Task` knows, and no more."""
+
+    key: UUID
+    texts: list[tuple[str, str]]
+    reading: Reading
+    asked: list[Asked]
+    comment: str
+    problem: str
+    typed_at: int = 0
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was sent or typed so far, and what is wrong with it by question ("" is the form as a whole)."""
+
+    answers: Mapping[str, Any]
+    comment: str = ""
+    problems: Mapping[str, str] | None = None
+
+
+def of_task(task: Task, given: Given | None = None) -> Sheet:
+    """The sheet of an item that is to be labelled: with what was just sent, else with the draft."""
+    draft = task.draft or {}
+    if given is None:
+        given = Given(draft.get("answers") or {}, draft.get("comment") or "")
+    return _sheet(task.assignment, task.content, reading.reading(task.version), given, draft.get("typed_at") or 0)
+
+
+def of_annotation(row: Annotation, project: Project, given: Given | None = None) -> Sheet:
+    """The sheet of a label that was given, with the questions of the version that it was given under."""
+    given = given or Given(row.latest, row.comment)
+    return _sheet(row.uuid, dict(row.item.shown(project.shown_fields)), reading.reading(row.version), given, 0)
+
+
+def _sheet(key: UUID, content: Mapping[str, Any], read: Reading, given: Given, typed_at: int) -> Sheet:
+    problems = given.problems or {}
+    known = {question.key for question in read.questions}
+    return Sheet(
+        key=key,
+        texts=texts(content),
+        reading=read,
+        asked=[Asked(q, given.answers.get(q.key), problems.get(q.key, "")) for q in read.questions],
+        comment=given.comment,
+        problem=" ".join(problem for name, problem in problems.items() if name not in known),
+        typed_at=typed_at,
+    )
+
+
+def texts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(field, text) in the order of `content`, without the names where there is but one field."""
+    shown = [(name, in_text(value)) for name, value in content.items()]
+    return shown if len(shown) > 1 else [("", text) for _name, text in shown]
+
+
+def in_text(value: Any) -> str:
+    """A value of an item as text: words as they are, anything structured as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def first_words(item: Item, fields: Iterable[str], limit: int = FIRST_WORDS) -> str:
+    """The beginning of an item in one line."""
+    line = " / ".join(" ".join(in_text(value)[: limit * 4].split()) for _name, value in item.shown(list(fields)))
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of somebody's own work. Whether a correction still counts is a matter of the clock alone."""
+
+    annotation: Annotation
+    words: str
+    asked: list[Asked]
+    still_counts: bool
+
+
+def entries(rows: Iterable[Annotation], project: Project, *, at: datetime) -> list[Entry]:
+    read: dict[int, Reading] = {}
+    made = []
+    for row in rows:
+        if row.version_id not in read:
+            read[row.version_id] = reading.reading(row.version)
+        made.append(
+            Entry(
+                annotation=row,
+                words=first_words(row.item, project.shown_fields),
+                asked=[Asked(q, row.latest.get(q.key), "") for q in read[row.version_id].questions],
+                still_counts=row.window_ends > at,
+            )
+        )
+    return made

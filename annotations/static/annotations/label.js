@@ -1,0 +1,414 @@
+// The labelling page: one key labels, one request saves it and brings the next item. Without this file the same forms
+// work with a button; with it nothing that was given or typed gets lost with a connection, a log-in or a tab.
+
+import { isTyping, pressed, withKey } from "../frame.js";
+import { ask, Kept } from "./kept.js";
+
+const FLASH_MS = 120;
+const SAVING_AFTER = 300;
+const DRAFT_AFTER = 1_500;
+const ALIVE_EVERY = 5 * 60_000;
+const LOOK_AGAIN_EVERY = 30_000;
+const IDLE_AFTER = 60_000;
+const KEEP_DRAFTS_DAYS = 14;
+
+const bench = document.getElementById("bench");
+const state = document.getElementById("state");
+const { member, labelUrl, loginUrl } = bench.dataset;
+const unsent = new Kept(member, "unsent");
+const drafts = new Kept(member, "draft");
+const tabs = new BroadcastChannel(`concord:${member}`);
+let busy = false;
+
+const task = () => document.getElementById("task");
+const item = () => document.getElementById("item");
+const form = () => document.getElementById("answers");
+const questions = () => [...task().querySelectorAll("fieldset.question")];
+const isTask = () => task().dataset.kind === "task";
+const sheet = () => task().dataset.sheet;
+
+// -- the quiet word ---------------------------------------------------------------------------------------------------
+
+function say(word) {
+  state.textContent = state.dataset[word] ?? word;
+}
+
+function sayLogIn() {
+  const link = document.createElement("a");
+  link.href = loginUrl;
+  link.textContent = state.dataset.loginLink;
+  state.replaceChildren(`${state.dataset.login} `, link);
+}
+
+function sayRefusal(html) {
+  say(new DOMParser().parseFromString(html, "text/html").body.textContent.trim());
+}
+
+// -- time on task: seconds in view, without those in which nobody moves ------------------------------------------------
+
+const clock = { seconds: 0, seen: performance.now(), moved: performance.now() };
+
+function tick() {
+  const now = performance.now();
+  if (document.visibilityState === "visible" && now - clock.moved < IDLE_AFTER) {
+    clock.seconds += Math.min(now - clock.seen, 2_000) / 1_000;
+  }
+  clock.seen = now;
+}
+
+setInterval(tick, 1_000);
+for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove", "scroll"]) {
+  document.addEventListener(name, () => { clock.moved = performance.now(); }, { capture: true, passive: true });
+}
+
+// -- sending ----------------------------------------------------------------------------------------------------------
+
+function fieldsOf(sent, submitter) {
+  tick();
+  if (sent.elements.seconds) sent.elements.seconds.value = clock.seconds.toFixed(1);
+  return [...new FormData(sent, submitter)].filter(([name]) => name !== "csrfmiddlewaretoken");
+}
+
+/** Keep it here first, then send it: whatever happens in between, it is sent again until the server has said so. */
+function send(sent, submitter) {
+  if (busy) return;
+  const word = sent.id === "skip" ? "skipped" : isTask() ? "saved" : "corrected";
+  const entry = { sheet: sheet(), url: sent.action, fields: fieldsOf(sent, submitter), word, at: Date.now() };
+  unsent.put(entry.sheet, entry);
+  deliver(entry);
+}
+
+/** Send a kept entry; whether the server has answered for good. */
+async function deliver(entry) {
+  busy = true;
+  clearTimeout(drafting);
+  const waiting = setTimeout(say, SAVING_AFTER, "saving");
+  const reply = await ask(entry.url, entry.fields);
+  clearTimeout(waiting);
+  busy = false;
+  if (reply.kind === "away") {
+    say("kept");
+    later();
+    return false;
+  }
+  if (reply.kind === "login" || (reply.kind === "refused" && reply.status === 403)) {
+    if (reply.kind === "login") sayLogIn();
+    else sayRefusal(reply.html);
+    return false;
+  }
+  unsent.drop(entry.sheet);
+  settle(reply, entry);
+  return true;
+}
+
+function settle(reply, entry) {
+  if (reply.kind === "moved") {
+    location.assign(reply.url);
+  } else if (reply.kind === "wrong") {
+    say("");
+    show(reply.html);
+  } else if (reply.kind === "refused") {
+    sayRefusal(reply.html);
+    look();
+  } else {
+    delay = FIRST_DELAY;
+    drafts.drop(entry.sheet);
+    tabs.postMessage(entry.sheet);
+    say(entry.word);
+    if (entry.sheet === sheet() || !sheet()) show(reply.html);
+  }
+}
+
+const FIRST_DELAY = 2_000;
+const LONGEST_DELAY = 30_000;
+let delay = FIRST_DELAY;
+let retrying = 0;
+
+function later() {
+  clearTimeout(retrying);
+  retrying = setTimeout(flush, delay);
+  delay = Math.min(delay * 2, LONGEST_DELAY);
+}
+
+async function flush() {
+  for (const entry of unsent.all().values()) {
+    if (busy) return later();
+    if (!(await deliver(entry))) return undefined;
+  }
+  return undefined;
+}
+
+window.addEventListener("online", () => { delay = FIRST_DELAY; flush(); });
+// Another tab has dealt with the item that is shown here: go on from there.
+tabs.addEventListener("message", ({ data }) => { if (data === sheet() && !busy) look(); });
+
+/** Fetch a sheet (the item in hand, or a label to correct) and show it. */
+async function look(url = labelUrl) {
+  if (busy) return;
+  busy = true;
+  const reply = await ask(url);
+  busy = false;
+  if (reply.kind === "done") show(reply.html);
+  else if (reply.kind === "moved") location.assign(reply.url);
+  else if (reply.kind === "login") sayLogIn();
+  else if (reply.kind === "refused") sayRefusal(reply.html);
+  else say("offline");
+}
+
+// -- what is shown ----------------------------------------------------------------------------------------------------
+
+function show(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  const next = holder.content.getElementById("task");
+  // The guideline beside the items is that of the page: under another version the page is loaded anew.
+  const other = next?.dataset.kind === "task" && next.dataset.version !== bench.dataset.guide;
+  if (!next || other) {
+    location.assign(labelUrl);
+    return;
+  }
+  if (next.dataset.code && next.dataset.code === task().dataset.code) return;
+  task().replaceWith(next);
+  arrive();
+  item()?.focus({ preventScroll: true });
+}
+
+function arrive() {
+  Object.assign(clock, { seconds: 0, seen: performance.now(), moved: performance.now() });
+  bench.classList.toggle("bench--nothing", task().dataset.kind === "nothing");
+  restore();
+  markActive(active());
+}
+
+// -- drafts -----------------------------------------------------------------------------------------------------------
+
+let drafting = 0;
+
+function typed() {
+  if (!isTask()) return;
+  drafts.put(sheet(), { fields: fieldsOf(form()), at: Date.now() });
+  clearTimeout(drafting);
+  drafting = setTimeout(sendDraft, DRAFT_AFTER);
+}
+
+/** To the server too, for another device; it also says that somebody is still at it. */
+function sendDraft(options) {
+  drafting = 0;
+  if (!isTask() || busy || unsent.get(sheet())) return;
+  const typedAt = drafts.get(sheet())?.at ?? 0;
+  ask(task().dataset.draftUrl, [...fieldsOf(form()), ["typed_at", typedAt]], options);
+}
+
+function restore() {
+  const kept = unsent.get(sheet()) ?? drafts.get(sheet());
+  if (!form() || !kept || kept.at <= Number(task().dataset.typedAt)) return;
+  for (const [name, value] of kept.fields) {
+    for (const control of form().querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
+      if (control.type === "radio" || control.type === "checkbox") control.checked = control.value === value;
+      else control.value = value;
+    }
+  }
+  clock.seconds = Number(form().elements.seconds?.value) || 0;
+  say("restored");
+}
+
+document.addEventListener("input", (event) => { if (event.target.form === form() && form()) typed(); });
+window.addEventListener("pagehide", () => { if (drafting) sendDraft({ keepalive: true }); });
+setInterval(() => { if (performance.now() - clock.moved < ALIVE_EVERY) sendDraft(); }, ALIVE_EVERY);
+
+// -- answering --------------------------------------------------------------------------------------------------------
+
+/** The question that keys answer: where the focus is, else the one that was moved on to, else the first open one. */
+function active() {
+  const all = questions();
+  return (
+    all.find((question) => question.contains(document.activeElement)) ??
+    all.find((question) => question.classList.contains("question--active")) ??
+    all.find((question) => !question.querySelector(":checked")) ??
+    all[0]
+  );
+}
+
+function markActive(question) {
+  const all = questions();
+  for (const one of all) one.classList.toggle("question--active", one === question && all.length > 1);
+}
+
+/** Where to go after `question`: on to what is open; back to what must not stay open; nowhere when all is done. */
+function following(question) {
+  const all = questions();
+  const after = all.slice(all.indexOf(question) + 1);
+  if (!isTask()) return after[0];
+  const open = (one) => !one.querySelector(":checked");
+  return after.find(open) ?? all.find((one) => open(one) && one.getAttribute("aria-required") === "true");
+}
+
+/** Light up a label where it stands, also when the next item's label is there meanwhile. */
+function flash({ id }) {
+  const until = performance.now() + FLASH_MS;
+  const paint = () => {
+    const lit = performance.now() < until;
+    document.getElementById(id)?.closest("label").classList.toggle("label--pressed", lit);
+    if (lit) requestAnimationFrame(paint);
+  };
+  paint();
+}
+
+function answer(input) {
+  if (busy) return;
+  input.checked = true;
+  flash(input);
+  const next = following(input.closest("fieldset"));
+  if (!next) {
+    form().requestSubmit();
+    return;
+  }
+  typed();
+  markActive(next);
+  (next.querySelector(":checked") ?? next.querySelector("input[type=radio]")).focus();
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.closest("#task")) return;
+  event.preventDefault();
+  send(event.target, event.submitter);
+});
+
+document.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const label = event.target.closest("label.label");
+  const link = event.target.closest("#task a[data-undo], #task a[data-back]");
+  if (label && event.target !== label.control) {
+    // Arrow keys click the radio itself, and only choose; a pointer means it.
+    event.preventDefault();
+    answer(label.control);
+  } else if (link) {
+    event.preventDefault();
+    say("");
+    look(link.href);
+  }
+});
+
+document.addEventListener("input", (event) => {
+  if (!event.target.matches(".label-filter")) return;
+  const wanted = event.target.value.trim().toLocaleLowerCase();
+  for (const label of event.target.closest("fieldset").querySelectorAll(".label")) {
+    label.hidden = !label.querySelector(".label-name").textContent.toLocaleLowerCase().includes(wanted);
+  }
+});
+
+// -- keys -------------------------------------------------------------------------------------------------------------
+
+const ACTIONS = {
+  c: () => document.getElementById("comment")?.focus(),
+  g: () => toggleGuide(),
+  s: () => openSkip(),
+  z: () => task().querySelector("a[data-undo]")?.click(),
+  "/": () => active()?.querySelector(".label-filter")?.focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    leave(event.target);
+    return;
+  }
+  if (event.key === "Enter" && event.target.matches(".label-filter")) {
+    event.preventDefault();
+    const first = event.target.closest("fieldset").querySelector(".label:not([hidden])");
+    if (first) answer(first.control);
+    return;
+  }
+  const key = pressed(event);
+  if (key && react(key, event.target)) event.preventDefault();
+});
+
+/** What a key does; whether it did anything. */
+function react(key, target) {
+  const open = document.querySelector(":popover-open");
+  if (open) {
+    const reason = open.id === "skip" && withKey(open, key);
+    reason?.click?.();
+    return Boolean(reason);
+  }
+  if (key === "enter") {
+    if (!form() || target.closest("a, button, summary, input")) return false;
+    form().requestSubmit();
+    return true;
+  }
+  const input = active() && withKey(active(), key);
+  if (input) answer(input);
+  else ACTIONS[key]?.();
+  return Boolean(input || ACTIONS[key]);
+}
+
+function leave(target) {
+  if (document.querySelector(":popover-open")) return;
+  if (isTyping(target) && task().contains(target)) {
+    if (target.matches(".label-filter")) {
+      target.value = "";
+      target.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    item()?.focus({ preventScroll: true });
+  } else if (task().dataset.kind === "correction") {
+    task().querySelector("a[data-back]").click();
+  }
+}
+
+function openSkip() {
+  const skip = document.getElementById("skip");
+  if (!skip) return;
+  skip.showPopover();
+  skip.querySelector("[data-key]").focus();
+}
+
+// -- the guideline at hand ----------------------------------------------------------------------------------------------
+
+const guide = document.getElementById("guide");
+const narrow = matchMedia("(max-width: 860px)");
+
+function toggleGuide() {
+  if (!guide) return;
+  if (narrow.matches) {
+    guide.togglePopover();
+    return;
+  }
+  const hidden = document.body.classList.toggle("guide-hidden");
+  // A cookie, so that the server lays the page out so from the start and nothing moves.
+  document.cookie = `guideline=${hidden ? "hidden" : "shown"}; path=/; max-age=31536000; samesite=lax`;
+}
+
+function showRule(id) {
+  const rule = document.getElementById(id);
+  if (!guide || !rule || task().dataset.version !== bench.dataset.guide) return;
+  const copy = rule.cloneNode(true);
+  copy.removeAttribute("id");
+  document.getElementById("guide-rule").replaceChildren(copy);
+  turnGuide(true);
+}
+
+function turnGuide(toRule) {
+  document.getElementById("guide-rule").hidden = !toRule;
+  document.getElementById("guide-all").hidden = toRule;
+  document.getElementById("guide-whole").hidden = !toRule;
+}
+
+document.addEventListener("pointerover", (event) => {
+  const control = event.target.closest?.("label.label")?.control;
+  if (control && event.pointerType !== "touch") showRule(control.dataset.rule);
+});
+document.addEventListener("focusin", (event) => {
+  const question = event.target.closest("fieldset.question");
+  if (question) markActive(question);
+  if (event.target.dataset.rule) showRule(event.target.dataset.rule);
+});
+document.getElementById("guide-toggle")?.addEventListener("click", toggleGuide);
+document.getElementById("guide-whole")?.addEventListener("click", () => turnGuide(false));
+
+// -- begin ------------------------------------------------------------------------------------------------------------
+
+drafts.prune(KEEP_DRAFTS_DAYS);
+arrive();
+flush();
+setInterval(() => {
+  if (task().dataset.kind === "nothing" && document.visibilityState === "visible") look();
+}, LOOK_AGAIN_EVERY);
