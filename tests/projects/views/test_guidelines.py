@@ -1,6 +1,5 @@
 """The guideline's pages: who may see which, what they show, and that a draft is written without JavaScript."""
 
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
