@@ -113,14 +113,12 @@ def suggest(fields: Sequence[Field], rows: int, before: Sequence[str] = ()) -> C
 
 
 def _likely_id(fields: Sequence[Field], rows: int) -> str:
-    unique = {
-        one.name: one
-        for one in fields
-        if one.filled == one.distinct == rows and not one.nested and one.longest <= _ID_LENGTH
-    }
-    by_lower_name = {name.lower(): name for name in unique}
+    fit = [one for one in fields if one.filled and not one.nested and one.longest <= _ID_LENGTH]
+    # A field that is called id is one even if some rows repeat it: the preview then says which.
+    by_lower_name = {one.name.lower(): one.name for one in fit if 2 * one.distinct > one.filled}
     named = [by_lower_name[name] for name in _ID_NAMES if name in by_lower_name]
-    return next(iter([*named, *(name for name in unique if _ID_ENDING.search(name))]), "")
+    ending = [one.name for one in fit if one.filled == one.distinct == rows and _ID_ENDING.search(one.name)]
+    return next(iter([*named, *ending]), "")
 
 
 def _likely_shown(fields: Sequence[Field], id_field: str) -> tuple[str, ...]:
