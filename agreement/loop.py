@@ -51,6 +51,8 @@ class Facts:
     draw: Draw | None
     sees: bool
     run: Run | None
+    measured: Draw | None
+    final: Run | None
     decision: GateDecision | None
     open_cases: int
     mine: int
@@ -66,6 +68,7 @@ def facts(member: Membership) -> Facts:
     draw = _draw_of(wave)
     sees = draw is not None and draws.may_see_figures(draw, member)
     run = _first_run(draw) if draw is not None and sees else None
+    measured = draw if draw is not None and not draw.is_open else _last_closed(member)
     counts = dict(cases.of_project(project).values_list("state").annotate(Count("pk")).order_by("state"))
     return Facts(
         version=version,
@@ -76,7 +79,9 @@ def facts(member: Membership) -> Facts:
         draw=draw,
         sees=sees,
         run=run,
-        decision=overview.decisions([draw]).get(draw.pk) if draw else None,
+        measured=measured,
+        final=run if measured is draw else _first_run(measured),
+        decision=overview.decisions([measured]).get(measured.pk) if measured else None,
         open_cases=counts.get(CaseState.OPEN, 0),
         mine=cases.open_count(member) if counts.get(CaseState.OPEN) else 0,
         decided_cases=counts.get(CaseState.DECIDED, 0),
@@ -118,7 +123,9 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
         return "wave", _step(member, sentence, _("Import items"), "projects:import-new", Action.IMPORT in may)
     if known.open_cases:
         allowed = Action.ADJUDICATE in may and known.mine > 0
-        return "adjudication", _step(member, _conflicts(known), _("Adjudicate"), "annotations:adjudication", allowed)
+        return "adjudication", _step(
+            member, _conflicts(known, allowed=allowed), _("Adjudicate"), "annotations:adjudication", allowed
+        )
     if waiting:
         sentence = _("Labelling is under way: the draw closes by itself when everything measured is rated.")
         return "labelling", _step(member, sentence, _("See the wave"), "annotations:waves", Action.RUN_WAVES in may)
@@ -143,7 +150,14 @@ def _draw_of(wave: Wave | None) -> Draw | None:
     return rows.first() if wave else None
 
 
-def _first_run(draw: Draw) -> Run | None:
+def _last_closed(member: Membership) -> Draw | None:
+    rows = Draw.objects.closed().filter(wave__project=member.project).order_by("-wave__number")
+    return rows.select_related("wave__version", "wave__project").defer("population").first()
+
+
+def _first_run(draw: Draw | None) -> Run | None:
+    if draw is None:
+        return None
     first = draw.wave.version.questions.values_list("key", flat=True).first()
     return runs.newest(draw, first) if first else None
 
@@ -169,10 +183,13 @@ def _confusion(member: Membership) -> tuple[str, str, int] | None:
     return one, other, common["n"]
 
 
-def _conflicts(known: Facts) -> str:
-    if not known.mine:
-        text = ngettext("%(n)s conflict waits", "%(n)s conflicts wait", known.open_cases) % {"n": known.open_cases}
-        return _("%(text)s for somebody who did not rate the item.") % {"text": text}
+def _conflicts(known: Facts, *, allowed: bool) -> str:
+    if not allowed:
+        return ngettext(
+            "%(n)s conflict waits for a lead who did not rate its item.",
+            "%(n)s conflicts wait for a lead who did not rate their items.",
+            known.open_cases,
+        ) % {"n": known.open_cases}
     said = ngettext("Decide %(n)s conflict", "Decide %(n)s conflicts", known.mine) % {"n": known.mine}
     if known.confusion is None:
         return f"{said}."
@@ -221,18 +238,21 @@ def _labelling(known: Facts) -> list[str]:
 
 
 def _agreement(known: Facts) -> list[str]:
-    draw, run = known.draw, known.run
-    if draw is None or run is None:
-        return [_("no figures yet")]
-    figure, entry = report.headline(run), run.result["statistics"][run.result["headline"]["key"]]
-    shown = figure.value or _("undefined")
-    if entry.get("interval"):
-        low, high = entry["interval"]
-        shown = f"{shown} [{number(low)}, {number(high)}]"
-    gate, _why = overview.gate_words(draw, known.decision)
-    if run.interim:
-        return [_("interim, %(n)s of %(drawn)s") % {"n": run.n, "drawn": run.drawn}]
-    return [figure.title, shown, _("gate: %(gate)s") % {"gate": gate}]
+    lines = []
+    if known.measured is not None and known.final is not None:
+        figure = report.headline(known.final)
+        ends = report.entry_of(known.final).get("interval")
+        span = f" [{number(ends[0])}, {number(ends[1])}]" if ends else ""
+        gate, _why = overview.gate_words(known.measured, known.decision)
+        about = {"wave": known.measured.wave, "title": figure.title, "gate": gate}
+        lines = [
+            f"{figure.value or _('undefined')}{span}",
+            _("%(title)s, %(wave)s") % about,
+            _("gate: %(gate)s") % about,
+        ]
+    if known.run is not None and known.run.interim:
+        lines.append(_("interim, %(n)s of %(drawn)s") % {"n": known.run.n, "drawn": known.run.drawn})
+    return lines or [_("no figures yet")]
 
 
 def _adjudication(known: Facts) -> list[str]:

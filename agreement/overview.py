@@ -108,15 +108,14 @@ def _section(
     gates: dict[int, GateDecision],
     visible: set[int],
 ) -> Section:
-    rows, readings, comparisons = [], [], []
+    rows, readings, comparisons = [], [], list[str]()
     for draw in found:
         run = newest.get((draw.pk, question.key)) if draw.pk in visible else None
         rows.append(_row(draw, question, run, gates.get(draw.pk), seen=draw.pk in visible))
         if run is not None:
             run.draw = draw
             readings.append(_reading(draw, question, run))
-            if run is newest.get((found[-1].pk, question.key)):
-                comparisons = sentences.comparisons(run)
+            comparisons = sentences.comparisons(run) or comparisons
     grouped = groupby(reversed(rows), key=lambda row: row.draw.wave.version.number)
     groups = [Group(version, list(members)) for version, members in grouped]
     return Section(question, charts.versions(readings), groups, comparisons)
@@ -124,6 +123,8 @@ def _section(
 
 def _row(draw: Draw, question: Question, run: Run | None, decision: GateDecision | None, *, seen: bool) -> Row:
     gate, reason = gate_words(draw, decision)
+    if decision is not None and not decision.by:
+        reason = _about(question, decision)
     url = reverse("agreement:draw", args=[draw.wave.project.uuid, draw.uuid, question.key]) if run else ""
     return Row(
         draw=draw,
@@ -135,6 +136,14 @@ def _row(draw: Draw, question: Question, run: Run | None, decision: GateDecision
         gate_reason=reason if seen else "",
         notes=sentences.notes(draw),
     )
+
+
+def _about(question: Question, decision: GateDecision) -> str:
+    """What a gate said about one question; what it said about the draw as a whole where no threshold spoke."""
+    if not decision.details or not any(finding["sentence"] in decision.reason for finding in decision.details):
+        return decision.reason
+    mine = [f for f in decision.details if f["about"] == question.key or f["about"].startswith(f"{question.key}, ")]
+    return " ".join(f["sentence"] for f in mine) or _("No threshold is set for this question.")
 
 
 def _state(draw: Draw, run: Run | None, *, seen: bool) -> str:
@@ -155,7 +164,7 @@ def rule_of(draw: Draw, question: Question) -> QuestionRule:
 
 
 def _reading(draw: Draw, question: Question, run: Run) -> Reading:
-    entry = run.result["statistics"][run.result["headline"]["key"]]
+    entry = report.entry_of(run)
     low, high = entry.get("interval") or (None, None)
     version = draw.wave.version
     return Reading(

@@ -108,10 +108,15 @@ def figure(title: str, entry: Entry, *, note: str = "", bar: Bar | None = None) 
     return Figure(title, shown, sentences.between(entry), sentences.items(entry["n"]), why, note, bar)
 
 
+def entry_of(run: Run) -> Entry:
+    """The numbers of the headline."""
+    found: Entry = run.result["statistics"][run.result["headline"]["key"]]
+    return found
+
+
 def headline(run: Run) -> Figure:
     """The headline of a run."""
-    chosen = run.result["headline"]
-    return figure(_(chosen["title"]), run.result["statistics"][chosen["key"]])
+    return figure(_(run.result["headline"]["title"]), entry_of(run))
 
 
 def of(
@@ -127,7 +132,7 @@ def of(
     names = {str(member.uuid): member.name for member in members}
     labels = [label["name"] for label in result["labels"]]
     chosen = result["headline"]
-    entry = result["statistics"][chosen["key"]]
+    entry = entry_of(run)
     return Report(
         sentence=sentences.sentence(run),
         figure=headline(run),

@@ -290,7 +290,7 @@ def test_versions_stand_side_by_side_with_their_difference(client_of, closed, ve
     page = text(client_of(lead).get(pages(closed)["agreement"]))
 
     assert "2.0 minus 1.0: +." in page
-    assert [f"Guideline {number}</caption>" in page for number in ("1.0", "2.0")] == [True, True]
+    assert [f">Guideline {number}</th>" in page for number in ("1.0", "2.0")] == [True, True]
     assert (page.count('class="chart-break"'), page.count('class="chart-point"')) == (1, 2)
 
 
