@@ -36,7 +36,16 @@ RANK_BITS = 50  # random ranks sort before the clock: microseconds have passed 2
 
 
 class TooFewFresh(DomainError):
+    """Not enough fresh items for the wave; `ledger` says why the others are not eligible."""
+
     code = "too_few_fresh"
+
+    def __init__(self, message: str, *, found: int, needed: int, ledger: eligibility.Ledger) -> None:
+        super().__init__(message)
+        self.found, self.needed, self.ledger = found, needed, ledger
+
+    def details(self) -> dict[str, object]:
+        return {"found": self.found, "needed": self.needed, "not_eligible": self.ledger.counts}
 
 
 def clock_key(at: datetime) -> int:
@@ -155,14 +164,13 @@ def _too_few(project: Project, *, found: int, needed: int) -> TooFewFresh:
     found_words = ngettext("Only %(n)s fresh item is left", "Only %(n)s fresh items are left", found) % {"n": found}
     if not found:
         found_words = _("No fresh item is left")
+    ledger = eligibility.ledger(project)
     return TooFewFresh(
         _("%(found)s and this wave needs %(needed)s: import %(more)s more, or make the wave smaller. %(ledger)s")
-        % {
-            "found": found_words,
-            "needed": needed,
-            "more": needed - found,
-            "ledger": eligibility.ledger(project).sentence,
-        }
+        % {"found": found_words, "needed": needed, "more": needed - found, "ledger": ledger.sentence},
+        found=found,
+        needed=needed,
+        ledger=ledger,
     )
 
 

@@ -43,6 +43,9 @@ class BadAnswers(Invalid):
         super().__init__(" ".join(by_question.values()))
         self.by_question = by_question
 
+    def details(self) -> dict[str, object]:
+        return {"fields": self.by_question}
+
 
 def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[str, Any]:
     """The canonical answers to the questions of `version`. Raises BadAnswers naming each question that is wrong."""

@@ -15,6 +15,10 @@ class DomainError(Exception):
         self.code = code or self.code
         self.status = status or self.status
 
+    def details(self) -> dict[str, object]:
+        """What the API says beside code and message, for programs."""
+        return {}
+
 
 class NotAllowed(DomainError):
     """The member sees the thing but may not do this with it."""
@@ -41,3 +45,6 @@ class StaleText(DomainError):
             )
         )
         self.theirs, self.yours = theirs, yours
+
+    def details(self) -> dict[str, object]:
+        return {"theirs": self.theirs, "yours": self.yours}
