@@ -47,12 +47,12 @@ def newest(draw: Draw) -> GateDecision | None:
     return draw.gate_decisions.select_related("by__user").order_by("-at", "-pk").first()
 
 
-@transaction.atomic
 def decisions(project: Project) -> QuerySet[GateDecision]:
     """Every decision of every gate of `project`."""
     return GateDecision.objects.filter(draw__wave__project=project).select_related("draw", "by__user")
 
 
+@transaction.atomic
 def decide(draw: Draw, runs: Iterable[Run], *, questions: Iterable[Question], at: datetime) -> GateDecision:
     """Judge a closed draw by its final runs and log it; a pass lets the waves after it go."""
     if draw.is_open:
