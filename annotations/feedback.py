@@ -61,7 +61,7 @@ def confusions(draft: GuidelineVersion) -> list[Confusion]:
         cases.of_project(draft.project)
         .filter(draw__wave__major=base.major)
         .values_list("question_key", "pair_key")
-        .annotate(Count("pk"), Count("pk", filter=Q(state=CaseState.DECIDED)), Min("pk"))
+        .annotate(count=Count("pk"), decided=Count("pk", filter=Q(state=CaseState.DECIDED)), sample=Min("pk"))
         .order_by()
     )
     found = sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
