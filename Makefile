@@ -26,10 +26,10 @@ check: dev ## What CI asks before the tests
 	.venv/bin/python manage.py check --deploy --fail-level WARNING
 
 bench-agreement: dev
-	@.venv/bin/python -m tests.benchmarks.agreement
+	@.venv/bin/python -m tests.benchmarks.agreement_speed
 
 bench-serving: dev
-	@.venv/bin/python -m tests.benchmarks.serving
+	@.venv/bin/python -m tests.benchmarks.serving_speed
 
 lock: dev ## Both lock files anew, with hashes and no registry's address
 	@sh config/lock.sh
