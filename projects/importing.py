@@ -202,7 +202,7 @@ def report(job: Job) -> Report:
     return Report(rows=job.result["rows"], good=counts.get("", 0), kinds=kinds)
 
 
-def preview(job: Job, *, limit: int = 5) -> list[list[tuple[str, object]]]:
+def preview(job: Job, *, limit: int = 3) -> list[list[tuple[str, object]]]:
     """The first rows as annotators will see them."""
     shown = choice_of(job).shown
     rows = staging.importable(job, USUAL)[:limit]
