@@ -68,9 +68,9 @@ def comparisons(run: Run) -> list[str]:
             "between": between(found),
         }
         said.append(
-            _("%(new)s minus %(old)s: %(value)s, %(between)s (%(title)s).") % about
+            _("%(new)s minus %(old)s: %(value)s, %(between)s; %(title)s.") % about
             if about["between"]
-            else _("%(new)s minus %(old)s: %(value)s (%(title)s).") % about
+            else _("%(new)s minus %(old)s: %(value)s; %(title)s.") % about
         )
     pooled = run.result.get("pooled")
     if pooled and "value" in pooled:

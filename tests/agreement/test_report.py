@@ -160,7 +160,7 @@ def test_comparison_of_versions(run) -> None:
     found = {"version": "0.9", "title": "Cohen's kappa", "value": 0.21, "interval": [0.08, 0.34]}
 
     assert sentences.comparisons(changed(run, difference=found)) == [
-        "1.0 minus 0.9: +.21, 95 % between .08 and .34 (Cohen's kappa)."
+        "1.0 minus 0.9: +.21, 95 % between .08 and .34; Cohen's kappa."
     ]
 
 

@@ -84,7 +84,7 @@ def test_next_step_of_a_lead_is_to_decide_conflicts(client_of, disputed, lead) -
 def test_next_step_of_an_admin_is_somebody_elses(client_of, disputed, admin) -> None:
     page = text(client_of(admin).get(home(disputed.wave.project)))
 
-    assert "Somebody with another role does this." in page
+    assert "4 conflicts wait for a lead who did not rate their items." in page
 
 
 def test_stations_count(client_of, disputed, lead) -> None:
