@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from projects.enums import JobKind, JobState
+from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError
 from projects.models import Job, Membership, Project
 
@@ -24,6 +24,15 @@ logger = logging.getLogger(__name__)
 
 Runner = Callable[[Job], None]
 RUNNERS: dict[str, Runner] = {}
+
+# Whose work a job is: who may not do it does not see its progress either.
+NEEDED = {
+    JobKind.IMPORT_PREVIEW: Action.IMPORT,
+    JobKind.IMPORT: Action.IMPORT,
+    JobKind.OPEN_WAVE: Action.RUN_WAVES,
+    JobKind.EXPORT: Action.EXPORT,
+    JobKind.MAIL: Action.MANAGE_MEMBERS,
+}
 
 BEAT = timedelta(seconds=1)
 STALE = timedelta(minutes=2)
@@ -98,8 +107,8 @@ def claim(job: Job, *, at: datetime) -> bool:
     taken = {"state": JobState.RUNNING, "attempts": job.attempts + 1, "beat_at": at, "started_at": at, "done": 0}
     if seen.update(**taken, result=result, message="", finished_at=None) != 1:
         return False
-    for name, value in (taken | {"result": result, "message": "", "finished_at": None}).items():
-        setattr(job, name, value)
+    # All of the row, as it is now: the caller may have read it before its params were changed.
+    job.refresh_from_db()
     return True
 
 

@@ -9,18 +9,9 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRefresh
 
-from projects import access
-from projects.enums import Action, JobKind
+from projects import access, jobs
+from projects.enums import Action
 from projects.requests import HtmxRequest
-
-# Whose work a job is: who may not do it does not see its progress either.
-NEEDED = {
-    JobKind.IMPORT_PREVIEW: Action.IMPORT,
-    JobKind.IMPORT: Action.IMPORT,
-    JobKind.OPEN_WAVE: Action.RUN_WAVES,
-    JobKind.EXPORT: Action.EXPORT,
-    JobKind.MAIL: Action.MANAGE_MEMBERS,
-}
 
 
 @login_required
@@ -28,7 +19,7 @@ NEEDED = {
 @vary_on_headers("HX-Request")
 def job(request: HtmxRequest, project: UUID, job: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.VIEW)
-    visible = [kind for kind, action in NEEDED.items() if access.allows(member, action)]
+    visible = [kind for kind, action in jobs.NEEDED.items() if access.allows(member, action)]
     found = get_object_or_404(member.project.jobs.filter(kind__in=visible).select_related("project"), uuid=job)
     if not request.htmx:
         return render(request, "projects/job.html", {"member": member, "job": found})

@@ -363,6 +363,13 @@ def test_other_fields_read_the_file_again(empty: Project) -> None:
     )  # fmt: skip
 
 
+def test_choice_counts_whoever_read_the_job_before(empty: Project) -> None:
+    job = importing.start(empty, upload=upload(PAIRS), by=None)
+    importing.choose(job, shown=["question_2"])
+    job = jobs.work_now(job)
+    assert importing.preview(job, limit=1) == [[("question_2", "What is the way to 1?")]]
+
+
 def test_same_fields_again_do_not_read_the_file_again(empty: Project) -> None:
     job = read(empty, PAIRS)
     choice = importing.choice_of(job)
