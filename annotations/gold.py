@@ -79,7 +79,7 @@ def of_project(project: Project, *, without: QuerySet[Item] | None = None) -> It
     that were rated on it.
     """
     questions = _Questions(project)
-    items = Item.objects.filter(project=project).select_related("superseded_by").order_by("pk")
+    items = Item.objects.arrived().filter(project=project).select_related("superseded_by").order_by("pk")
     if without is not None:
         items = items.exclude(pk__in=without.values("pk"))
     last = 0
