@@ -14,6 +14,7 @@ from annotations.enums import AssignmentState, SkipReason, SlotState
 from annotations.models import Annotation, Assignment, Revision, Slot
 from annotations.retrying import retrying
 from projects import keys
+from projects import reading
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership
 from projects.task_types import TASK_TYPES, AnswerError
@@ -49,7 +50,7 @@ class BadAnswers(Invalid):
 
 def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[str, Any]:
     """The canonical answers to the questions of `version`. Raises BadAnswers naming each question that is wrong."""
-    questions = list(version.questions.prefetch_related("labels"))
+    questions = reading.questions(version)
     unknown = sorted(set(answers) - {question.key for question in questions})
     strange = _("“%(key)s” is no question of guideline %(version)s.")
     problems = {key: strange % {"key": key, "version": version} for key in unknown}
@@ -61,7 +62,7 @@ def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[st
                 problems[question.key] = _("“%(question)s” has no answer: choose one.") % {"question": question.text}
             continue
         try:
-            cleaned[question.key] = TASK_TYPES[question.task_type].clean(raw, list(question.labels.all()))
+            cleaned[question.key] = TASK_TYPES[question.task_type].clean(raw, question.labels)
         except AnswerError as error:
             problems[question.key] = _("“%(question)s”: %(problem)s") % {"question": question.text, "problem": error}
     if problems:
@@ -92,6 +93,7 @@ def submit(
     cleaned = clean_answers(row.version, answers)
     slot = row.slot
     counted = _take_slot(slot, member, at)
+    row.member = member
     annotation = _annotate(row, cleaned, _comment(comment), counted=counted, seconds=_seconds(seconds, row, at), at=at)
     Assignment.objects.filter(pk=row.pk).update(state=AssignmentState.SUBMITTED, ended_at=at, draft=None)
     if counted:
@@ -132,8 +134,7 @@ def _annotate(
 ) -> Annotation:
     """Write annotation and first revision, number it, and end the window of the one W submits before."""
     member, wave = row.member, row.wave_item.wave
-    Membership.objects.filter(pk=member.pk).update(submits=F("submits") + 1)
-    seq = Membership.objects.values_list("submits", flat=True).get(pk=member.pk)
+    seq = _next_number(member)
     has_window = wave.window_submits > 0 and wave.window_minutes > 0
     annotation = Annotation.objects.create(
         assignment=row,
@@ -167,6 +168,17 @@ def _annotate(
         earlier = Annotation.objects.filter(member=member, seq=seq - wave.window_submits, window_ends__gt=at)
         earlier.update(window_ends=at)
     return annotation
+
+
+def _next_number(member: Membership) -> int:
+    """Count one more first submit of `member` and return which one it is."""
+    mine = Membership.objects.filter(pk=member.pk)
+    if not mine.filter(submits=member.submits).update(submits=member.submits + 1):  # what we read is old by now
+        mine.update(submits=F("submits") + 1)
+        member.refresh_from_db(fields=["submits"])
+    else:
+        member.submits += 1
+    return member.submits
 
 
 @retrying

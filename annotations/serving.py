@@ -133,15 +133,23 @@ def _from_wave(
     seat = _seat(wave, member)
     if seat.told_empty_at is not None and wave.cover_released_at is None:
         return None
-    _reap(wave, at)
-    for overlap in _kinds(wave, seat, rng):
-        slot = _claim_overlap(wave, seat, at, rng) if overlap else _claim_single(wave, seat, at)
-        if slot is not None:
-            return _assign(slot, member, newest, at)
+    slot = _look(wave, seat, at, rng)
+    if slot is None and _reap(wave, at):
+        slot = _look(wave, seat, at, rng)
+    if slot is not None:
+        return _assign(slot, member, newest, at)
     hides_something = wave.overlap_left and wave.single_all and seat.gave_up_at is None
     if hides_something and wave.cover_released_at is None:
         # From here on only overlap could come: whoever got an item now would know what it is.
         Seat.objects.filter(pk=seat.pk).update(told_empty_at=at)
+    return None
+
+
+def _look(wave: Wave, seat: Seat, at: datetime, rng: random.Random) -> Slot | None:
+    for overlap in _kinds(wave, seat, rng):
+        slot = _claim_overlap(wave, seat, at, rng) if overlap else _claim_single(wave, seat, at)
+        if slot is not None:
+            return slot
     return None
 
 
@@ -241,19 +249,18 @@ def _assign(slot: Slot, member: Membership, newest: GuidelineVersion, at: dateti
     """The assignment of `slot`, new, or the lapsed one of an earlier claim of the same item with its draft."""
     wave = slot.wave
     slot.wave_item.wave = wave
-    row, _created = Assignment.objects.update_or_create(
-        item_id=slot.item_id,
-        member=member,
-        major=wave.major,
-        round=0,
-        defaults={
-            "slot": slot,
-            "wave_item_id": slot.wave_item_id,
-            "version": newest,
-            "state": AssignmentState.OPEN,
-            "served_at": at,
-        },
-    )
+    meeting = {"item_id": slot.item_id, "member": member, "major": wave.major, "round": 0}
+    shown = {
+        "slot": slot,
+        "wave_item_id": slot.wave_item_id,
+        "version": newest,
+        "state": AssignmentState.OPEN,
+        "served_at": at,
+    }
+    if Assignment.objects.filter(**meeting).update(**shown):
+        row = Assignment.objects.get(**meeting)
+    else:
+        row = Assignment.objects.create(**meeting, **shown)
     row.item, row.wave_item, row.version = slot.item, slot.wave_item, newest
     return row
 
@@ -277,11 +284,13 @@ def _seat(wave: Wave, member: Membership) -> Seat:
 # -- slots that come back ----------------------------------------------------------------------------------------------
 
 
-def _reap(wave: Wave, at: datetime) -> None:
-    """Give back slots whose lease has ended; whoever looks for an item does it, nothing has to run for it."""
+def _reap(wave: Wave, at: datetime) -> bool:
+    """Give back slots whose lease has ended; whoever finds nothing else does it, nothing has to run for it."""
     ended = Slot.objects.filter(wave=wave, state=SlotState.CLAIMED, lease_ends__lt=at).order_by("lease_ends")
-    for slot in ended.select_for_update(skip_locked=True, of=("self",))[:REAP_AT_MOST]:
+    slots = list(ended.select_for_update(skip_locked=True, of=("self",))[:REAP_AT_MOST])
+    for slot in slots:
         give_back(slot, at=at)
+    return bool(slots)
 
 
 def give_back(slot: Slot, *, at: datetime) -> None:

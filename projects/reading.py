@@ -97,13 +97,20 @@ class Reading:
 
 def reading(version: GuidelineVersion) -> Reading:
     """The version, to be read. Four queries; a published one is kept in memory, and then it is one: the styles."""
-    if version.is_draft or not version.digest:
-        made = _made(version.text, content_rows(version))
-    else:
-        made = _published(version.uuid, version.digest)
-    html, questions, loose = made
+    html, questions, loose = _read(version)
     look = styles.chosen(version.project_id)
     return Reading(version, html, tuple(_dressed(question, look) for question in questions), loose)
+
+
+def questions(version: GuidelineVersion) -> tuple[QuestionReading, ...]:
+    """The questions with their labels, without colours and hotkeys: no query once a published version is in memory."""
+    return _read(version)[1]
+
+
+def _read(version: GuidelineVersion) -> "Made":
+    if version.is_draft or not version.digest:
+        return _made(version.text, content_rows(version))
+    return _published(version.uuid, version.digest)
 
 
 def content(version: GuidelineVersion) -> Content:
