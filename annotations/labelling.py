@@ -13,8 +13,7 @@ from annotations import serving
 from annotations.enums import AssignmentState, SkipReason, SlotState
 from annotations.models import Annotation, Assignment, Revision, Slot
 from annotations.retrying import retrying
-from projects import keys
-from projects import reading
+from projects import keys, reading
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership
 from projects.task_types import TASK_TYPES, AnswerError

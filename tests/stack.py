@@ -1,4 +1,4 @@
-"""The product as its users have it: web, worker and beat in processes of their own, on a free port and an own folder."""
+"""The product as its users have it: web, worker and beat in processes of their own, on a free port."""
 
 import http.client
 import os
@@ -106,7 +106,8 @@ class Visitor:
     def log_in(self, name: str, password: str) -> None:
         self.get("/login/")
         status, body = self.post("/login/", {"username": name, "password": password})
-        assert status == 200 and "/logout/" in body, body[:2000]
+        assert status == 200, body[:2000]
+        assert "/logout/" in body, body[:2000]
 
     def get(self, path: str, **headers: str) -> tuple[int, str]:
         return self._open(Request(self._full(path), headers=headers), self.opener)

@@ -55,8 +55,10 @@ labels.add_question(
     labels=[NewLabel(name=name, key=key, value=value, definition="") for key, name, value in {labels!r}],
 )
 draft = drafts.current(project)
-drafts.save_text(draft, text="# Paraphrases\\n\\nSay how far the two questions ask the same.", revision=draft.revision, by=lead)
-version = publishing.publish(drafts.current(project), change=Change.MATERIAL, reason="first", by=lead, at=timezone.now())
+text = "# Paraphrases\\n\\nSay how far the two questions ask the same."
+drafts.save_text(draft, text=text, revision=draft.revision, by=lead)
+draft = drafts.current(project)
+version = publishing.publish(draft, change=Change.MATERIAL, reason="first", by=lead, at=timezone.now())
 for name in {raters!r}:
     user(name)
     member = members.add(project, username=name, roles={{Role.ANNOTATOR}}, by=boss)
