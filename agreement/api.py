@@ -1,19 +1,22 @@
-"""The API of figures and gates."""
+"""The API of figures, gates and the protocol."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 from uuid import UUID
 
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agreement import gates, runs
+from agreement import gates, overview, runs
+from agreement import protocol as protocols
 from agreement import serializers as shapes
+from agreement.models import Run
 from annotations import draws
-from annotations.models import Draw
-from projects.api import MemberView
+from annotations.models import Case, Draw
+from projects import access
+from projects.api import MemberList, MemberView
 from projects.enums import Action
 
 
@@ -25,34 +28,71 @@ class Agreement(MemberView):
     @extend_schema(responses=shapes.RunSerializer(many=True), operation_id="agreement_list")
     def get(self, request: Request, project: UUID) -> Response:
         at = timezone.now()
-        found = Draw.objects.filter(wave__project=self.member.project).select_related("wave__version")
-        seen = [draw for draw in found.defer("population") if draws.may_see_figures(draw, self.member)]
-        for draw in seen:
+        found = overview.draws_of(self.member.project)
+        seen = {draw.pk: draw for draw in found if draws.may_see_figures(draw, self.member)}
+        newest = [run for _key, run in sorted(runs.newest_of(seen.values()).items())]
+        for run in newest:
+            run.draw = seen[run.draw_id]
+        for draw in {run.draw for run in newest}:
             draws.look(draw, by=self.member, at=at)
-        by_draw = {draw.pk: draw for draw in seen}
-        newest = sorted(runs.newest_of(seen).items())
-        for (draw_id, _question), run in newest:
-            run.draw = by_draw[draw_id]
-        return Response(shapes.RunSerializer([run for _key, run in newest], many=True).data)
+        kept_back = self.undecided() if access.allows(self.member, Action.ADJUDICATE) else set()
+        for run in newest:
+            if (run.draw_id, run.question_key) in kept_back:
+                run.result = without_raters(run)
+        return Response(shapes.RunSerializer(newest, many=True).data)
+
+    def undecided(self) -> set[tuple[int, str]]:
+        """The draws and questions with an open case: who may decide it must not learn there who said what."""
+        rows = Case.objects.open().filter(draw__wave__project=self.member.project)
+        return set(rows.values_list("draw", "question_key").distinct())
 
 
-class Gates(MemberView):
+def without_raters(run: Run) -> dict[str, Any]:
+    """A result without the tables that tell who said what."""
+    result: Mapping[str, Any] = run.result
+    pairs = [{name: value for name, value in pair.items() if name != "table"} for pair in result["pairs"]]
+    return {name: value for name, value in result.items() if name != "table"} | {"pairs": pairs}
+
+
+class Gates(MemberList):
     """Every decision of every gate, newest first."""
 
     actions: ClassVar = {"GET": Action.SEE_AGREEMENT}
 
     @extend_schema(responses=shapes.GateSerializer(many=True), operation_id="gates_list")
     def get(self, request: Request, project: UUID) -> Response:
-        rows = gates.decisions(self.member.project)
+        rows = gates.decisions(self.member.project).defer("draw__population")
         return self.paged(rows, shapes.GateSerializer, ordering="-pk")
 
 
 class Waive(MemberView):
+    """Let the next waves go although the gate of a draw holds; the reason stands with its figures."""
+
     actions: ClassVar = {"POST": Action.WAIVE_GATE}
 
     @extend_schema(request=shapes.WaiverSerializer, responses=shapes.GateSerializer)
     def post(self, request: Request, project: UUID, draw: UUID) -> Response:
         sent = self.read(shapes.WaiverSerializer)
-        found = get_object_or_404(Draw.objects.filter(wave__project=self.member.project), uuid=draw)
-        decision = gates.waive(found, reason=sent["reason"], by=self.member, at=timezone.now())
+        rows = Draw.objects.filter(wave__project=self.member.project).select_related("wave__project")
+        decision = gates.waive(self.one(rows.defer("population"), draw), **sent, by=self.member, at=timezone.now())
         return Response(shapes.GateSerializer(decision).data)
+
+
+class Protocol(MemberView):
+    """What the draws to come will freeze; open and closed draws keep the copy that they froze."""
+
+    actions: ClassVar = {"GET": Action.SETTINGS, "PUT": Action.SETTINGS}
+
+    @extend_schema(responses=shapes.ProtocolSerializer)
+    def get(self, request: Request, project: UUID) -> Response:
+        return Response(shapes.ProtocolSerializer(protocols.of_project(self.member.project)).data)
+
+    @extend_schema(request=shapes.ProtocolSerializer, responses=shapes.ProtocolSerializer)
+    def put(self, request: Request, project: UUID) -> Response:
+        """Fields and questions that are left out stay as they are."""
+        standing = protocols.of_project(self.member.project)
+        sent = shapes.ProtocolSerializer(standing, data=request.data, partial=True)
+        sent.is_valid(raise_exception=True)
+        wanted = shapes.changed(standing, sent.validated_data, protocols.metadata_fields(self.member.project))
+        protocols.save(self.member.project, wanted, by=self.member)
+        return Response(shapes.ProtocolSerializer(wanted).data)

@@ -1,10 +1,13 @@
 """The shapes of `agreement` in the API. A figure never stands bare: n, interval, method and engine are beside it."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from rest_framework import serializers
 
 from agreement.models import GateDecision, Run
+from agreement.protocol import ESTIMATE, LOW, RESOLUTION_RULES, WEIGHTS, Protocol
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -45,3 +48,37 @@ class GateSerializer(serializers.ModelSerializer[GateDecision]):
 
 class WaiverSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
+
+
+class QuestionRuleSerializer(serializers.Serializer[Any]):
+    coefficient = serializers.CharField(help_text="auto, or a coefficient's key")
+    weights = serializers.ChoiceField(choices=WEIGHTS, allow_null=True)
+    conflict_gap = serializers.FloatField(help_text="0: any difference is a conflict")
+    threshold = serializers.FloatField(allow_null=True)
+    threshold_on = serializers.ChoiceField(choices=[LOW, ESTIMATE])
+    class_threshold = serializers.FloatField(allow_null=True)
+
+
+class ProtocolSerializer(serializers.Serializer[Any]):
+    share_percent = serializers.DecimalField(6, 3)
+    ratings_per_item = serializers.IntegerField()
+    strata_field = serializers.CharField(allow_blank=True)
+    window_submits = serializers.IntegerField()
+    window_minutes = serializers.IntegerField()
+    lease_minutes = serializers.IntegerField()
+    minimum_n = serializers.IntegerField()
+    resolution_rule = serializers.ChoiceField(choices=RESOLUTION_RULES)
+    questions = serializers.DictField(child=QuestionRuleSerializer(), help_text="question key -> how it is measured")
+
+
+def changed(standing: Protocol, sent: Mapping[str, Any], strata_fields: Iterable[str]) -> Protocol:
+    """`standing` with what was sent. Raises ValidationError naming each field that makes no sense."""
+    rules = dict(standing.questions)
+    for key, rule in sent.get("questions", {}).items():
+        if key not in rules:
+            raise serializers.ValidationError({"questions": {key: ["This project asks no such question."]}})
+        rules[key] = replace(rules[key], **rule)
+    wanted = replace(standing, **{**sent, "questions": rules})
+    if problems := wanted.problems(strata_fields):
+        raise serializers.ValidationError({name: [sentence] for name, sentence in problems})
+    return wanted

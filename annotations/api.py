@@ -1,31 +1,42 @@
-"""The API of waves, labelling, conflicts and exports. Each view calls the function that its page calls."""
+"""The API of publishing, waves, conflicts and exports. Each view calls the function that its page calls."""
 
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import FileResponse
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations import adjudication, cases, draws, exporting, labelling, publishing, serving
+from annotations import adjudication, cases, draws, exporting, publishing, queue
 from annotations import serializers as shapes
-from annotations.enums import CaseState
-from annotations.models import Wave
+from annotations.models import Case, Wave
+from annotations.queue import Filters
 from projects import guidelines
-from projects.api import Draft, MemberView
+from projects.api import MemberList, MemberView
+from projects.api_guideline import DraftView
 from projects.enums import Action
-from projects.serializers import JobSerializer, PublishSerializer, VersionSerializer
+from projects.formats import FORMATS
+from projects.serializers import (
+    ConsequencesSerializer,
+    ExampleSerializer,
+    JobSerializer,
+    PublishSerializer,
+    VersionSerializer,
+)
 
 
-class Publish(Draft):
-    """Publish the draft; a material change ends the open draws of the MAJOR before it."""
+class Publish(DraftView):
+    """What publishing the draft would mean, and the deed. A material change ends the open draws of the MAJOR before."""
 
-    actions: ClassVar = {"POST": Action.PUBLISH}
-    http_method_names: ClassVar = ["post", "options"]
+    actions: ClassVar = {"GET": Action.PUBLISH, "POST": Action.PUBLISH}
+
+    @extend_schema(responses=ConsequencesSerializer)
+    def get(self, request: Request, project: UUID) -> Response:
+        return Response(ConsequencesSerializer(guidelines.consequences(self.draft())).data)
 
     @extend_schema(request=PublishSerializer, responses=VersionSerializer)
     def post(self, request: Request, project: UUID) -> Response:
@@ -34,24 +45,23 @@ class Publish(Draft):
         return Response(VersionSerializer(made).data)
 
 
-class Acknowledge(MemberView):
-    """Say that you have read a version; without it no item is served."""
-
-    actions: ClassVar = {"POST": Action.LABEL}
-
-    @extend_schema(request=None, responses={204: None})
-    def post(self, request: Request, project: UUID, version: UUID) -> Response:
-        found = get_object_or_404(guidelines.published(self.member.project), uuid=version)
-        publishing.acknowledge(self.member, found, at=timezone.now())
-        return Response(status=204)
-
-
 # -- waves -------------------------------------------------------------------------------------------------------------
 
 
-class Waves(MemberView):
+class WaveView(MemberView):
+    """Whatever works on one wave."""
+
     actions: ClassVar = {"GET": Action.RUN_WAVES, "POST": Action.RUN_WAVES}
 
+    def wave(self, wave: UUID) -> Wave:
+        rows = self.member.project.waves.select_related("project", "version", "draw").defer("draw__population")
+        return self.one(rows, wave)
+
+    def shown(self, wave: Wave, status: int = 200) -> Response:
+        return Response(shapes.WaveSerializer(wave, context={"member": self.member}).data, status=status)
+
+
+class Waves(WaveView, MemberList):
     @extend_schema(responses=shapes.WaveSerializer(many=True), operation_id="waves_list")
     def get(self, request: Request, project: UUID) -> Response:
         rows = self.member.project.waves.select_related("version", "draw").defer("draw__population")
@@ -61,161 +71,158 @@ class Waves(MemberView):
     def post(self, request: Request, project: UUID) -> Response:
         sent = self.read(shapes.OpenWaveSerializer)
         wave = draws.open_wave(self.member.project, **sent, by=self.member, at=timezone.now())
-        return Response(shapes.WaveSerializer(wave).data, status=201)
+        return self.shown(wave, status=201)
 
 
-class WaveDetail(MemberView):
-    actions: ClassVar = {"GET": Action.RUN_WAVES, "POST": Action.RUN_WAVES}
-
-    def wave(self, wave: UUID) -> Wave:
-        return get_object_or_404(self.member.project.waves.select_related("version", "draw"), uuid=wave)
-
+class WaveDetail(WaveView):
     @extend_schema(responses=shapes.WaveSerializer)
     def get(self, request: Request, project: UUID, wave: UUID) -> Response:
-        return Response(shapes.WaveSerializer(self.wave(wave)).data)
+        return self.shown(self.wave(wave))
 
 
-class CloseDraw(WaveDetail):
+class CloseDraw(WaveView):
     """Close the draw of a wave short, or early with a reason."""
 
-    http_method_names: ClassVar = ["post", "options"]
+    actions: ClassVar = {"POST": Action.RUN_WAVES}
 
     @extend_schema(request=shapes.CloseSerializer, responses=shapes.DrawSerializer)
     def post(self, request: Request, project: UUID, wave: UUID) -> Response:
         sent = self.read(shapes.CloseSerializer)
-        draw = draws.draw_of(self.wave(wave))
-        return Response(shapes.DrawSerializer(draws.close(draw, **sent, by=self.member, at=timezone.now())).data)
+        closed = draws.close(draws.draw_of(self.wave(wave)), **sent, by=self.member, at=timezone.now())
+        return Response(shapes.DrawSerializer(closed, context={"member": self.member}).data)
 
 
-# -- labelling ---------------------------------------------------------------------------------------------------------
+class ReleaseCover(WaveView):
+    """Serve the rest of a wave to anybody; from then on raters could have known, and the figure says so."""
+
+    actions: ClassVar = {"POST": Action.RUN_WAVES}
+
+    @extend_schema(request=None, responses=shapes.WaveSerializer)
+    def post(self, request: Request, project: UUID, wave: UUID) -> Response:
+        found = self.wave(wave)
+        draws.release_cover(found, by=self.member, at=timezone.now())
+        return self.shown(self.wave(wave))
 
 
-class NextTask(MemberView):
-    """The item to label now, with a lease; asked again, the same one."""
+class GiveUp(WaveView):
+    """Take no further measured item of a wave, so as to see its figures from now on. It cannot be taken back."""
 
-    actions: ClassVar = {"POST": Action.LABEL}
+    actions: ClassVar = {"POST": Action.SEE_AGREEMENT}
 
-    @extend_schema(
-        request=None,
-        responses=PolymorphicProxySerializer(
-            "TaskOrNothing", [shapes.TaskSerializer, shapes.NothingSerializer], resource_type_field_name=None
-        ),
-    )
-    def post(self, request: Request, project: UUID) -> Response:
-        task = serving.next_task(self.member, at=timezone.now())
-        if isinstance(task, serving.Nothing):
-            return Response({"nothing": shapes.NothingSerializer(task).data})
-        return Response(shapes.TaskSerializer(task).data)
-
-
-class Submit(MemberView):
-    actions: ClassVar = {"POST": Action.LABEL}
-
-    @extend_schema(request=shapes.SubmitSerializer, responses=shapes.SavedSerializer)
-    def post(self, request: Request, project: UUID, assignment: UUID) -> Response:
-        sent = self.read(shapes.SubmitSerializer)
-        saved = labelling.submit(self.member, assignment, **sent, at=timezone.now())
-        return Response(shapes.SavedSerializer(saved).data)
-
-
-class Skip(MemberView):
-    actions: ClassVar = {"POST": Action.LABEL}
-
-    @extend_schema(request=shapes.SkipSerializer, responses={204: None})
-    def post(self, request: Request, project: UUID, assignment: UUID) -> Response:
-        labelling.skip(self.member, assignment, **self.read(shapes.SkipSerializer), at=timezone.now())
+    @extend_schema(request=None, responses={204: None})
+    def post(self, request: Request, project: UUID, wave: UUID) -> Response:
+        draws.give_up(draws.draw_of(self.wave(wave)), by=self.member, at=timezone.now())
         return Response(status=204)
-
-
-class OwnAnnotations(MemberView):
-    """What you have labelled, newest first."""
-
-    actions: ClassVar = {"GET": Action.LABEL}
-
-    @extend_schema(responses=shapes.OwnAnnotationSerializer(many=True), operation_id="annotations_list")
-    def get(self, request: Request, project: UUID) -> Response:
-        return self.paged(labelling.history(self.member), shapes.OwnAnnotationSerializer, ordering="-seq")
-
-
-class Correct(MemberView):
-    actions: ClassVar = {"POST": Action.LABEL}
-
-    @extend_schema(request=shapes.AnswersSerializer, responses=shapes.SavedSerializer)
-    def post(self, request: Request, project: UUID, annotation: UUID) -> Response:
-        sent = self.read(shapes.AnswersSerializer)
-        saved = labelling.correct(self.member, annotation, **sent, at=timezone.now())
-        return Response(shapes.SavedSerializer(saved).data)
 
 
 # -- conflicts ---------------------------------------------------------------------------------------------------------
 
 
 class Conflicts(MemberView):
-    """The conflicts that you may decide: those whose items you did not rate."""
+    """The conflicts, the worst first; of the open ones those that you may decide, whose items you did not rate."""
 
     actions: ClassVar = {"GET": Action.ADJUDICATE}
 
     @extend_schema(
-        responses=shapes.ConflictSerializer(many=True),
-        operation_id="conflicts_list",
-        parameters=[
-            OpenApiParameter("state", enum=CaseState.values),
-            OpenApiParameter("question", str),
-            OpenApiParameter("draw", OpenApiTypes.UUID),
-        ],
+        responses=shapes.ConflictPageSerializer, operation_id="conflicts_list", parameters=[shapes.ConflictsWanted]
     )
     def get(self, request: Request, project: UUID) -> Response:
-        rows = cases.for_member(self.member).select_related("item", "draw").defer("draw__population")
-        names = {"state": "state", "question": "question_key", "draw": "draw__uuid"}
-        for name, field in names.items():
-            if name in request.query_params:
-                rows = rows.filter(**{field: request.query_params[name]})
-        return self.paged(rows, shapes.ConflictSerializer)
+        wanted = self.wanted(shapes.ConflictsWanted)
+        after = wanted.pop("after", None)
+        if after is not None:
+            self.one(cases.of_project(self.member.project), after)
+        found = queue.page(self.member, Filters(**wanted), after)
+        shown = found[: queue.PAGE]
+        answer = {"next": self.further(shown[-1]) if len(found) > queue.PAGE else None, "results": shown}
+        return Response(shapes.ConflictPageSerializer(answer, context={"member": self.member}).data)
+
+    def further(self, last: Case) -> str:
+        query = self.request.query_params.copy()
+        query["after"] = str(last.uuid)
+        return self.request.build_absolute_uri(f"?{query.urlencode()}")
 
 
-class Conflict(MemberView):
-    actions: ClassVar = {"GET": Action.ADJUDICATE}
+class ConflictView(MemberView):
+    """Whatever works on one conflict."""
 
-    @extend_schema(responses=shapes.ConflictSerializer)
+    actions: ClassVar = {"GET": Action.ADJUDICATE, "POST": Action.ADJUDICATE, "DELETE": Action.ADJUDICATE}
+
+    def case(self, case: UUID) -> Case:
+        return cases.find(self.member, case)
+
+
+class Conflict(ConflictView):
+    """A conflict with what was said of it. It names the raters once it is decided."""
+
+    @extend_schema(responses=shapes.DossierSerializer)
     def get(self, request: Request, project: UUID, case: UUID) -> Response:
-        found = cases.find(self.member, case)
-        shown: dict[str, Any] = dict(shapes.ConflictSerializer(found).data)
-        resolutions = found.resolutions.select_related("by__user", "example").order_by("at")
-        return Response(shown | {"resolutions": shapes.ResolutionSerializer(resolutions, many=True).data})
+        dossier = cases.dossier(self.case(case), self.member, at=timezone.now())
+        return Response(shapes.DossierSerializer(dossier).data)
 
 
-class Resolve(MemberView):
+class Claim(ConflictView):
+    """Hold a conflict for twenty minutes, so that no other lead decides it; let go of it with DELETE."""
+
+    @extend_schema(request=None, responses={204: None})
+    def post(self, request: Request, project: UUID, case: UUID) -> Response:
+        adjudication.claim(self.case(case), by=self.member, at=timezone.now())
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, project: UUID, case: UUID) -> Response:
+        adjudication.release(self.case(case), by=self.member)
+        return Response(status=204)
+
+
+class Resolve(ConflictView):
+    """Decide a conflict, and with `example` put it into the draft of the next version."""
+
     actions: ClassVar = {"POST": Action.ADJUDICATE}
 
     @extend_schema(request=shapes.ResolveSerializer, responses=shapes.ResolutionSerializer)
     def post(self, request: Request, project: UUID, case: UUID) -> Response:
         sent = self.read(shapes.ResolveSerializer)
-        example = sent.pop("example")
-        resolution = adjudication.resolve(
-            cases.find(self.member, case),
-            **sent,
-            example=adjudication.ExampleText(**example) if example else None,
-            by=self.member,
-            at=timezone.now(),
-        )
+        text = example_text(sent.pop("example"))
+        found = self.case(case)
+        resolution = adjudication.resolve(found, **sent, example=text, by=self.member, at=timezone.now())
         return Response(shapes.ResolutionSerializer(resolution).data)
 
 
-class Reopen(MemberView):
+class Reopen(ConflictView):
+    """Take a decision back, with a reason; it stays on record."""
+
     actions: ClassVar = {"POST": Action.ADJUDICATE}
 
     @extend_schema(request=shapes.ReasonSerializer, responses=shapes.ResolutionSerializer)
     def post(self, request: Request, project: UUID, case: UUID) -> Response:
         sent = self.read(shapes.ReasonSerializer)
-        found = cases.find(self.member, case)
-        taken_back = adjudication.reopen(found, reason=sent["reason"], by=self.member, at=timezone.now())
+        taken_back = adjudication.reopen(self.case(case), **sent, by=self.member, at=timezone.now())
         return Response(shapes.ResolutionSerializer(taken_back).data)
+
+
+class Promote(ConflictView):
+    """Use the decision of a conflict as an example after the fact."""
+
+    actions: ClassVar = {"POST": Action.ADJUDICATE}
+
+    @extend_schema(request=shapes.ExampleTextSerializer, responses=ExampleSerializer)
+    def post(self, request: Request, project: UUID, case: UUID) -> Response:
+        text = example_text(self.read(shapes.ExampleTextSerializer))
+        standing = self.case(case).resolutions.filter(standing=True).first()
+        if standing is None:
+            raise adjudication.NotDecided(_("This case is open: decide it first."))
+        made = adjudication.promote(standing, example=text, by=self.member, at=timezone.now())
+        return Response(ExampleSerializer(made).data)
+
+
+def example_text(sent: dict[str, Any] | None) -> adjudication.ExampleText | None:
+    return adjudication.ExampleText(**sent) if sent else None
 
 
 # -- exports -----------------------------------------------------------------------------------------------------------
 
 
-class Exports(MemberView):
+class Exports(MemberList):
     actions: ClassVar = {"GET": Action.EXPORT, "POST": Action.EXPORT}
 
     @extend_schema(responses=JobSerializer(many=True), operation_id="exports_list")
@@ -225,17 +232,24 @@ class Exports(MemberView):
     @extend_schema(request=shapes.ExportSerializer, responses={202: JobSerializer})
     def post(self, request: Request, project: UUID) -> Response:
         sent = self.read(shapes.ExportSerializer)
-        job = exporting.start(
-            self.member.project, what=sent["what"], file_format=sent["format"], by=self.member, at=timezone.now()
-        )
+        what, file_format = sent["what"], sent["format"]
+        project_ = self.member.project
+        job = exporting.start(project_, what=what, file_format=file_format, by=self.member, at=timezone.now())
         return Response(JobSerializer(job).data, status=202)
 
 
 class ExportFile(MemberView):
     actions: ClassVar = {"GET": Action.EXPORT}
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """The file is what it is, whatever the client says that it accepts."""
+        return super().perform_content_negotiation(request, force=True)
+
+    @extend_schema(
+        responses={(200, "text/csv"): OpenApiTypes.BINARY, (200, "application/x-ndjson"): OpenApiTypes.BINARY}
+    )
     def get(self, request: Request, project: UUID, job: UUID) -> FileResponse:
-        found = get_object_or_404(exporting.of_project(self.member.project), uuid=job)
-        file = exporting.download(found, self.member)
-        return FileResponse(file, as_attachment=True, filename=exporting.file_name(found))
+        found = self.one(exporting.of_project(self.member.project).select_related("project"), job)
+        stream = exporting.download(found, self.member)
+        media_type = f"{FORMATS[found.params['format']].media_type}; charset=utf-8"
+        return FileResponse(stream, as_attachment=True, filename=found.file_name, content_type=media_type)

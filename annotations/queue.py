@@ -150,7 +150,7 @@ def queue(member: Membership, filters: Filters, *, at: datetime, after: UUID | N
     groups, own = _groups(member, filters)
     draws = _draws(member.project)
     words = Vocabulary(draw.wave.version_id for draw in draws.values())
-    found = _page(member, filters, after)
+    found = page(member, filters, after)
     shown = found[:PAGE]
     confusions = _confusions(groups, filters, words, draws)
     return Queue(
@@ -202,8 +202,8 @@ def _behind(case: Case) -> Q:
     )
 
 
-def _page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]:
-    """One case more than is shown, so that it is known whether there are more."""
+def page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]:
+    """The cases behind `after` with their items; one more than PAGE, so that it is known whether there are more."""
     cases = filters.narrow(of_project(member.project))
     last = of_project(member.project).filter(uuid=after).first() if after else None
     if filters.state == CaseState.OPEN:

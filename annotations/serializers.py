@@ -2,11 +2,58 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations.enums import Cause, Closing, SkipReason
+from annotations import draws
+from annotations.cases import Dossier
+from annotations.enums import CaseState, Cause, Closing, SkipReason
+from annotations.exporting import EXPORTS, FILE_FORMATS
+from annotations.forms.labelling import DRAFT_LIMIT
 from annotations.models import Annotation, Case, Draw, Resolution, Wave
 from projects.enums import ExampleKind
+from projects.models import in_order
+from projects.serializers import written
+
+
+class DrawSerializer(serializers.ModelSerializer[Draw]):
+    """Of an open draw only what was committed to; seed and salt are shown when it has closed.
+
+    `known_from` counts ratings: of an open draw who still rates its overlap does not see it.
+    """
+
+    known_from = serializers.SerializerMethodField()
+    seed = serializers.SerializerMethodField()
+    salt = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Draw
+        fields = [
+            "uuid",
+            "state",
+            "closing",
+            "reason",
+            "opened_at",
+            "closed_at",
+            "size",
+            "population_size",
+            "commitment",
+            "protocol",
+            "raters_knew",
+            "known_from",
+            "seed",
+            "salt",
+        ]
+        read_only_fields = fields
+
+    def get_known_from(self, draw: Draw) -> int | None:
+        return draw.known_from if draws.may_see_figures(draw, self.context["member"]) else None
+
+    def get_seed(self, draw: Draw) -> str | None:
+        return None if draw.is_open else bytes(draw.seed).hex()
+
+    def get_salt(self, draw: Draw) -> str | None:
+        return None if draw.is_open else bytes(draw.salt).hex()
 
 
 class WaveSerializer(serializers.ModelSerializer[Wave]):
@@ -31,42 +78,10 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
         ]
         read_only_fields = fields
 
+    @extend_schema_field(DrawSerializer(allow_null=True))
     def get_draw(self, wave: Wave) -> dict[str, Any] | None:
         draw: Draw | None = getattr(wave, "draw", None)
-        return None if draw is None else dict(DrawSerializer(draw).data)
-
-
-class DrawSerializer(serializers.ModelSerializer[Draw]):
-    """Of an open draw only what was committed to; seed and salt are shown when it has closed."""
-
-    seed = serializers.SerializerMethodField()
-    salt = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Draw
-        fields = [
-            "uuid",
-            "state",
-            "closing",
-            "reason",
-            "opened_at",
-            "closed_at",
-            "size",
-            "population_size",
-            "commitment",
-            "protocol",
-            "raters_knew",
-            "known_from",
-            "seed",
-            "salt",
-        ]
-        read_only_fields = fields
-
-    def get_seed(self, draw: Draw) -> str | None:
-        return None if draw.is_open else bytes(draw.seed).hex()
-
-    def get_salt(self, draw: Draw) -> str | None:
-        return None if draw.is_open else bytes(draw.salt).hex()
+        return None if draw is None else dict(DrawSerializer(draw, context=self.context).data)
 
 
 class OpenWaveSerializer(serializers.Serializer[Any]):
@@ -84,24 +99,32 @@ class CloseSerializer(serializers.Serializer[Any]):
 
 
 class TaskSerializer(serializers.Serializer[Any]):
-    """An item to label, or (with `nothing`) why there is none."""
+    """An item to label. It carries nothing that tells overlap from single."""
 
     assignment = serializers.UUIDField()
-    content = serializers.DictField()
+    content = serializers.DictField(help_text="field -> what is shown, in order")
     version = serializers.UUIDField(source="version.uuid", help_text="the guideline version with its questions")
-    draft = serializers.JSONField(allow_null=True)
-    done = serializers.IntegerField()
+    draft = serializers.JSONField(allow_null=True, help_text="what was typed so far")
+    done = serializers.IntegerField(help_text="labels that you gave in this project")
     about_left = serializers.IntegerField()
+    window_submits = serializers.IntegerField(help_text="a correction counts until so many further labels,")
+    window_minutes = serializers.IntegerField(help_text="or so many minutes")
 
 
-class NothingSerializer(serializers.Serializer[Any]):
+class NothingReasonSerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     sentence = serializers.CharField()
 
 
+class NothingSerializer(serializers.Serializer[Any]):
+    """Why there is no item, in words that are true for every item alike."""
+
+    nothing = NothingReasonSerializer()
+
+
 class AnswersSerializer(serializers.Serializer[Any]):
     answers = serializers.DictField(help_text="question key -> value")
-    comment = serializers.CharField(required=False, default="", allow_blank=True)
+    comment = written(required=False, default="")
 
 
 class SubmitSerializer(AnswersSerializer):
@@ -111,17 +134,26 @@ class SubmitSerializer(AnswersSerializer):
 class SavedSerializer(serializers.Serializer[Any]):
     annotation = serializers.UUIDField()
     repeated = serializers.BooleanField(help_text="it was saved before, and nothing was changed")
+    differs = serializers.BooleanField(help_text="what was sent now is not what was saved then")
 
 
 class SkipSerializer(serializers.Serializer[Any]):
     reason = serializers.ChoiceField(choices=SkipReason.choices)
-    note = serializers.CharField(required=False, default="", allow_blank=True)
+    note = written(required=False, default="")
+
+
+class UnfinishedSerializer(serializers.Serializer[Any]):
+    answers = serializers.DictField(child=written(max_length=DRAFT_LIMIT), required=False, default=dict)
+    comment = written(required=False, default="", max_length=DRAFT_LIMIT)
+    typed_at = serializers.IntegerField(
+        required=False, default=0, min_value=0, max_value=10**15, help_text="milliseconds of your clock"
+    )
 
 
 class OwnAnnotationSerializer(serializers.ModelSerializer[Annotation]):
     """One's own label. It has no field that tells whether the item is measured."""
 
-    content = serializers.DictField(source="item.content")
+    content = serializers.SerializerMethodField()
     version = serializers.CharField(source="version.number")
     answers = serializers.JSONField(source="latest")
 
@@ -130,26 +162,45 @@ class OwnAnnotationSerializer(serializers.ModelSerializer[Annotation]):
         fields = ["uuid", "content", "version", "answers", "comment", "submitted_at", "window_ends"]
         read_only_fields = fields
 
+    def get_content(self, annotation: Annotation) -> dict[str, Any]:
+        return dict(in_order(annotation.item.content, self.context["member"].project.shown_fields))
+
+
+class ConflictsWanted(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=CaseState.choices, required=False)
+    question = serializers.CharField(required=False)
+    pair = serializers.CharField(required=False, help_text="two values in a fixed order, joined by a bar")
+    stratum = serializers.CharField(required=False, allow_blank=True)
+    draw = serializers.UUIDField(required=False)
+    after = serializers.UUIDField(required=False, help_text="the last conflict of the page before")
+
 
 class ConflictSerializer(serializers.ModelSerializer[Case]):
-    """A conflict in the queue. It names no rater."""
+    """A conflict in the queue. It names no rater; its two values stand in a random order."""
 
-    content = serializers.DictField(source="item.content")
-    draw = serializers.UUIDField(source="draw.uuid")
+    content = serializers.SerializerMethodField()
     values = serializers.SerializerMethodField()
 
     class Meta:
         model = Case
-        fields = ["uuid", "draw", "question_key", "content", "values", "gap", "stratum", "state", "decided_at"]
+        fields = ["uuid", "question_key", "pair_key", "content", "values", "gap", "stratum", "state", "decided_at"]
         read_only_fields = fields
+
+    def get_content(self, case: Case) -> dict[str, Any]:
+        return dict(in_order(case.item.content, self.context["member"].project.shown_fields))
 
     def get_values(self, case: Case) -> list[Any]:
         return [case.first_value, case.second_value]
 
 
+class ConflictPageSerializer(serializers.Serializer[Any]):
+    next = serializers.URLField(allow_null=True)
+    results = ConflictSerializer(many=True)
+
+
 class ResolutionSerializer(serializers.ModelSerializer[Resolution]):
     by = serializers.CharField(source="by.name", default="")
-    example = serializers.UUIDField(source="example.uuid", default=None)
+    example = serializers.UUIDField(source="example.uuid", default=None, allow_null=True)
 
     class Meta:
         model = Resolution
@@ -157,15 +208,51 @@ class ResolutionSerializer(serializers.ModelSerializer[Resolution]):
         read_only_fields = fields
 
 
+class SideSerializer(serializers.Serializer[Any]):
+    letter = serializers.CharField()
+    value = serializers.JSONField()
+    name = serializers.CharField(help_text="the label in words")
+    comment = serializers.CharField()
+    rater = serializers.CharField(help_text="empty until the case is decided")
+
+
+class DossierSerializer(serializers.Serializer[Any]):
+    """A conflict with what its raters said, and the decisions on it."""
+
+    uuid = serializers.UUIDField(source="case.uuid")
+    draw = serializers.UUIDField(source="case.draw.uuid")
+    question_key = serializers.CharField(source="case.question_key")
+    state = serializers.ChoiceField(choices=CaseState.choices, source="case.state")
+    stratum = serializers.CharField(source="case.stratum")
+    content = serializers.SerializerMethodField()
+    sides = SideSerializer(many=True)
+    others = serializers.SerializerMethodField(help_text="what further raters said: label and comment")
+    own = serializers.BooleanField(help_text="you rated this item, so somebody else decides it")
+    holder = serializers.CharField(source="holder.name", default="", help_text="who is deciding it just now")
+    resolutions = serializers.SerializerMethodField()
+
+    def get_content(self, dossier: Dossier) -> dict[str, Any]:
+        return dict(dossier.fields)
+
+    def get_others(self, dossier: Dossier) -> list[list[str]]:
+        return [list(said) for said in dossier.others]
+
+    @extend_schema_field(ResolutionSerializer(many=True))
+    def get_resolutions(self, dossier: Dossier) -> Any:
+        standing = [dossier.standing] if dossier.standing else []
+        rows = [*(resolution for resolution, _words in dossier.history), *standing]
+        return ResolutionSerializer(rows, many=True).data
+
+
 class ExampleTextSerializer(serializers.Serializer[Any]):
-    content = serializers.DictField(child=serializers.CharField())
-    rationale = serializers.CharField(required=False, default="", allow_blank=True)
+    content = serializers.DictField(child=written(), help_text="field -> text")
+    rationale = written(required=False, default="")
     kind = serializers.ChoiceField(choices=ExampleKind.choices, default=ExampleKind.CLEAR)
 
 
 class ResolveSerializer(serializers.Serializer[Any]):
     value = serializers.JSONField()
-    rationale = serializers.CharField()
+    rationale = written()
     cause = serializers.ChoiceField(choices=Cause.choices)
     example = ExampleTextSerializer(required=False, allow_null=True, default=None)
 
@@ -175,5 +262,5 @@ class ReasonSerializer(serializers.Serializer[Any]):
 
 
 class ExportSerializer(serializers.Serializer[Any]):
-    what = serializers.ChoiceField(choices=["gold", "ratings"])
-    format = serializers.ChoiceField(choices=["csv", "jsonl"])
+    what = serializers.ChoiceField(choices=list(EXPORTS))
+    format = serializers.ChoiceField(choices=FILE_FORMATS)

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable
 
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
@@ -49,20 +49,32 @@ def refusal(request: HttpRequest, message: str, status: int) -> HttpResponse:
 def api_exception_handler(error: Exception, context: dict[str, object]) -> Response | None:
     """The same refusals for the API: `{"error": {"code", "message"[, "fields"]}}`."""
     if isinstance(error, DomainError):
-        return Response({"error": {"code": error.code, "message": error.message}}, status=error.status)
+        said = {"code": error.code, "message": error.message, **error.details()}
+        return Response({"error": said}, status=error.status)
+    if isinstance(error, SuspiciousOperation):
+        status = 413 if isinstance(error, RequestDataTooBig) else 400
+        return Response(api_error("too_large" if status == 413 else "bad_request", str(error)), status=status)
     response = exception_handler(error, context)
     if response is None:
         return None
     if isinstance(error, exceptions.ValidationError):
         message = _("Some of what was sent cannot be used; `fields` says which and why.")
-        response.data = {"error": {"code": "invalid", "message": message, "fields": response.data}}
+        response.data = api_error("invalid", message, fields=response.data)
         response.status_code = 422
     elif isinstance(error, Http404):
-        response.data = {"error": {"code": "not_found", "message": str(error) or _("There is no such thing.")}}
+        response.data = api_error("not_found", str(error) or _("There is no such thing."))
     elif isinstance(error, PermissionDenied | exceptions.APIException):
         code = getattr(error, "default_code", "not_allowed")
-        response.data = {"error": {"code": code, "message": str(getattr(error, "detail", error))}}
+        response.data = api_error(code, str(getattr(error, "detail", error)))
     return response
+
+
+def api_error(code: str, message: str, **details: object) -> dict[str, object]:
+    return {"error": {"code": code, "message": message, **details}}
+
+
+def _for_program(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -72,6 +84,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         else ""
     )
     message = said or _("There is no page at this address, or it is not yours to see.")
+    if _for_program(request):
+        return JsonResponse(api_error("not_found", message), status=404)
     return refusal(request, message, 404)
 
 
@@ -89,10 +103,16 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return refusal(request, message, 403)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    message = _("The server cannot read this request: go back, reload the page and try again.")
+    if _for_program(request):
+        return JsonResponse(api_error("bad_request", message), status=400)
+    # Not through a template: a request that cannot be read has perhaps no host, user or session.
+    return HttpResponse(f"<!doctype html><title>Concord</title><p>{message}</p>", status=400)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(
-        "<!doctype html><title>Concord</title><p>"
-        + _("Something went wrong on the server; it has been logged. What you had saved is saved. Reload to go on.")
-        + "</p>",
-        status=500,
-    )
+    message = _("Something went wrong on the server; it has been logged. What you had saved is saved. Reload to go on.")
+    if _for_program(request):
+        return JsonResponse(api_error("server_error", message), status=500)
+    return HttpResponse(f"<!doctype html><title>Concord</title><p>{message}</p>", status=500)

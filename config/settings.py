@@ -179,17 +179,33 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "config.errors.api_exception_handler",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_PARSER_CLASSES": ["projects.parsers.TextParser", "rest_framework.parsers.MultiPartParser"],
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Concord",
-    "DESCRIPTION": "Label data with a team, and be able to defend the labels.",
+    "DESCRIPTION": "Label data with a team, and be able to defend the labels. Send the token of your account page as "
+    "`Authorization: Token …`, or use the session of the pages.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},  # else the page asks a server elsewhere
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.openapi.add_errors"],
+    "ENUM_NAME_OVERRIDES": {
+        "WaveState": "annotations.enums.WaveState",
+        "DrawState": "annotations.enums.DrawState",
+        "CaseState": "annotations.enums.CaseState",
+        "VersionState": "projects.enums.VersionState",
+        "JobState": "projects.enums.JobState",
+        "JobKind": "projects.enums.JobKind",
+        "ExampleKind": "projects.enums.ExampleKind",
+        "ResolutionKind": "annotations.enums.ResolutionKind",
+        "Change": "projects.enums.Change",
+    },
 }
 
 BROKER = VAR / "broker"
