@@ -1,0 +1,221 @@
+"""The page that publishes, and the page on which annotators read what changed."""
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from annotations import draws
+from annotations.models import Acknowledgement
+from projects import guidelines
+from projects.models import GuidelineVersion
+from tests import factories
+from tests.annotations import disputes
+from tests.annotations.team import Team
+
+pytestmark = pytest.mark.django_db
+
+PUBLISH_STATUS = {"lead": 200, "admin": 200, "anna": 403, "outsider": 404, "anonymous": 302}
+READ_STATUS = {"lead": 403, "admin": 403, "anna": 200, "outsider": 404, "anonymous": 302}
+
+
+@pytest.fixture
+def draft(version, lead) -> GuidelineVersion:
+    draft = guidelines.draft_of(version.project, by=lead)
+    guidelines.add_example(draft, question_key="intent", content={"text": "Refund me."}, value="complaint", by=lead)
+    return draft
+
+
+def address(name: str, project) -> str:
+    return reverse(f"annotations:{name}", args=[project.uuid])
+
+
+def form_of(draft: GuidelineVersion, **changes: str) -> dict[str, str]:
+    seen = guidelines.consequences(draft).seen
+    return {"draft": str(draft.uuid), "seen": seen, "change": "material", "reason": "Refunds are settled."} | changes
+
+
+def text(response) -> str:
+    return response.content.decode()
+
+
+def visitor(request, client, client_of, who):
+    return client if who == "anonymous" else client_of(request.getfixturevalue(who))
+
+
+@pytest.mark.parametrize("who", PUBLISH_STATUS)
+def test_leads_and_admins_see_the_publish_page(request, client, client_of, project, draft, who):
+    client = visitor(request, client, client_of, who)
+
+    assert client.get(address("publish", project)).status_code == PUBLISH_STATUS[who]
+
+
+@pytest.mark.parametrize("who", ["anna", "outsider", "anonymous"])
+def test_nobody_else_publishes(request, client, client_of, project, draft, who):
+    client = visitor(request, client, client_of, who)
+
+    assert client.post(address("publish", project), form_of(draft)).status_code == PUBLISH_STATUS[who]
+    draft.refresh_from_db()
+    assert draft.is_draft
+
+
+@pytest.mark.parametrize("who", READ_STATUS)
+def test_who_labels_sees_what_changed(request, client, client_of, project, draft, who, anna, lead):
+    Acknowledgement.objects.all().delete()
+    project.memberships.update(acknowledged=None)
+    client = visitor(request, client, client_of, who)
+
+    assert client.get(address("acknowledge", project)).status_code == READ_STATUS[who]
+
+
+def test_a_neighbours_draft_is_not_published(client_of, draft):
+    neighbour = factories.project("Neighbour")
+    factories.version(neighbour)
+    nora = client_of(factories.member(neighbour, "nora", "lead"))
+
+    assert nora.post(address("publish", neighbour), form_of(draft)).status_code == 409
+    assert nora.post(address("publish", draft.project), form_of(draft)).status_code == 404
+    draft.refresh_from_db()
+    assert draft.is_draft
+
+
+def test_the_page_spells_out_what_publishing_means(client_of, project, draft, lead, anna, ben):
+    factories.items(project, 10)
+    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(50))
+    Team([anna, ben]).work(turns=4)
+    factories.items(project, 3, prefix="new")
+
+    page = " ".join(text(client_of(lead).get(address("publish", project))).split())
+
+    assert "Material: 2.0" in page
+    assert "Wave 1 closes." in page
+    assert "of 10 ratings" in page
+    assert "2 annotators read what changed" in page
+    assert "Not possible, because this changes the rules" in page
+    assert "fresh items are there for the next wave" in page
+
+
+def test_the_page_lists_the_conflicts_that_the_draft_does_not_answer(client_of, project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"differ": ("praise", "complaint")})
+    guidelines.draft_of(project, by=lead)
+
+    page = text(client_of(lead).get(address("publish", project)))
+
+    assert "complaint / praise" in page
+    assert "nothing yet" in page
+
+
+def test_publishing_goes_to_the_guideline_and_says_so(client_of, project, draft, lead):
+    answer = client_of(lead).post(address("publish", project), form_of(draft), follow=True)
+
+    assert "Guideline 2.0 is published." in text(answer)
+    assert guidelines.newest(project).number == "2.0"
+
+
+def test_a_form_sent_twice_publishes_once(client_of, project, draft, lead):
+    client, form = client_of(lead), form_of(draft)
+    client.post(address("publish", project), form)
+
+    again = client.post(address("publish", project), form)
+
+    assert (again.status_code, guidelines.newest(project).number) == (409, "2.0")
+
+
+def test_a_draft_that_changed_meanwhile_is_shown_again(client_of, project, draft, lead):
+    form = form_of(draft)
+    guidelines.add_example(draft, question_key="intent", content={"text": "Thanks!"}, value="praise", by=lead)
+
+    answer = client_of(lead).post(address("publish", project), form)
+
+    assert (answer.status_code, guidelines.newest(project).number) == (409, "1.0")
+    assert "The draft was changed after you opened this page" in text(answer)
+
+
+def test_a_wrong_choice_is_refused_with_the_reason(client_of, project, draft, lead):
+    answer = client_of(lead).post(address("publish", project), form_of(draft, change="editorial"))
+
+    assert (answer.status_code, guidelines.newest(project).number) == (422, "1.0")
+    assert "cannot be published as editorial" in text(answer)
+
+
+def test_publishing_needs_a_reason(client_of, project, draft, lead):
+    assert client_of(lead).post(address("publish", project), form_of(draft, reason="")).status_code == 422
+
+
+def test_a_first_version_asks_for_no_kind_of_change(client_of, db):
+    project = factories.project("New")
+    lead = factories.member(project, "lea", "lead")
+    draft = guidelines.draft_of(project, by=lead)
+    factories.question(draft)
+    guidelines.save_text(draft, text="# Rules", revision=draft.revision, by=lead)
+    client, form = client_of(lead), form_of(draft, reason="")
+    del form["change"]
+
+    page = text(client.get(address("publish", project)))
+    client.post(address("publish", project), form)
+
+    assert "Publish the first guideline" in page
+    assert guidelines.newest(project).number == "1.0"
+
+
+def test_without_a_draft_the_page_leads_to_the_guideline(client_of, project, version, lead):
+    assert client_of(lead).get(address("publish", project)).url == reverse("projects:guideline", args=[project.uuid])
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def published(client_of, project, draft, lead, anna):
+    client_of(lead).post(address("publish", project), form_of(draft))
+    return guidelines.newest(project)
+
+
+def test_the_news_are_the_changes_and_one_button(client_of, project, published, anna):
+    page = text(client_of(anna).get(address("acknowledge", project)))
+
+    assert "What changed from 1.0 to 2.0" in page
+    assert "Refund me." in page
+    assert "Refunds are settled." in page
+    assert page.count("I have read this") == 1
+
+
+def test_i_have_read_this_goes_on_to_the_next_item(client_of, project, published, anna):
+    client = client_of(anna)
+
+    answer = client.post(address("acknowledge", project), {"version": str(published.uuid)})
+
+    anna.refresh_from_db()
+    assert answer.url == address("label", project)
+    assert anna.acknowledged == published
+    assert client.get(address("acknowledge", project)).url == address("label", project)
+
+
+def test_a_form_of_an_older_version_comes_back_with_the_newer_one(client_of, project, version, published, anna):
+    client = client_of(anna)
+
+    answer = client.post(address("acknowledge", project), {"version": str(version.uuid)}, follow=True)
+
+    assert "2.0 was published meanwhile" in text(answer)
+    anna.refresh_from_db()
+    assert anna.acknowledged == version
+
+
+@pytest.mark.parametrize("sent", ["", "nonsense", "7fd1a7e8-7f8b-4a55-9d3c-0d4a4f1e0a11"])
+def test_a_version_that_is_not_there_is_not_acknowledged(client_of, project, published, anna, sent):
+    assert client_of(anna).post(address("acknowledge", project), {"version": sent}).status_code == 404
+
+
+def test_a_neighbours_version_is_not_acknowledged(client_of, project, published, anna):
+    foreign = factories.version(factories.project("Neighbour"))
+
+    assert client_of(anna).post(address("acknowledge", project), {"version": str(foreign.uuid)}).status_code == 404
+
+
+def test_somebody_new_reads_the_whole_guideline(client_of, project, version):
+    newcomer = factories.member(project, "nina", acknowledged=None)
+
+    page = text(client_of(newcomer).get(address("acknowledge", project)))
+
+    assert "Read it, then begin." in page
+    assert "It is complaint." in page
