@@ -1,6 +1,7 @@
 """The fixed cast: `admin`, `lead`, `anna`, `ben`, `outsider`, in one project with a published guideline."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -8,6 +9,8 @@ from django.test import Client
 
 from projects.models import GuidelineVersion, Membership, Project, User
 from tests import factories
+from tests.own_redis import OwnRedis
+from tests.own_redis import program as redis_server
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -63,3 +66,14 @@ def client_of() -> Callable[[Membership | User], Client]:
         return client
 
     return make
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[OwnRedis]:
+    """A Redis of this test's own, to be killed; without the program redis-server the test is left out, by name."""
+    program = redis_server()
+    if program is None:
+        pytest.skip("needs the program redis-server")
+    server = OwnRedis(program, tmp_path)
+    yield server
+    server.kill()

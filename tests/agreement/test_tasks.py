@@ -1,11 +1,8 @@
 """The worker's tasks, and the one wish that a page sends: what a dead broker may cost it."""
 
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +19,7 @@ from projects.enums import JobKind, JobState
 from projects.errors import DomainError
 from projects.models import GuidelineVersion, Heartbeat, Job, Membership, Project
 from tests.agreement import rows
+from tests.own_redis import OwnRedis
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,41 +168,13 @@ def asker(tmp_path: Path) -> Iterator[Callable[..., Asker]]:
         one.process.wait()
 
 
-@pytest.fixture
-def own_redis(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A Redis of this test's own, to be killed."""
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("needs the program redis-server")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            break
-        except OSError:
-            assert time.monotonic() < deadline, "redis-server did not start"
-            time.sleep(0.05)
-    yield f"redis://127.0.0.1:{port}/0", server
-    server.kill()
-    server.wait()
-
-
 @pytest.mark.redis
 @pytest.mark.one_database
-def test_ask_recompute_survives_a_redis_that_goes_away(
-    own_redis: tuple[str, subprocess.Popen[bytes]], asker: Callable[..., Asker]
-) -> None:
-    url, server = own_redis
-    asking = asker(REDIS_URL=url)
+def test_ask_recompute_survives_a_redis_that_goes_away(own_redis: OwnRedis, asker: Callable[..., Asker]) -> None:
+    asking = asker(REDIS_URL=own_redis.url)
     asking.ask()
 
-    server.kill()
-    server.wait()
+    own_redis.kill()
     seconds = [asking.ask(), asking.ask()]
 
     said = asking.end()

@@ -3,30 +3,17 @@
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.own_redis import OwnRedis
+from tests.stack import ROOT, Stack, Visitor, free_port, wait_for
+
 pytestmark = [pytest.mark.one_database, pytest.mark.slow, pytest.mark.timeout(180)]
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.2)
 
 
 class Launched:
@@ -146,3 +133,41 @@ def test_what_is_not_there_is_one_sentence(tmp_path: Path, env: dict[str, str], 
 
     lines = launched.said().splitlines()
     assert (code, len(lines), sentence in lines[0]) == (1, 1, True), lines
+
+
+PREPARE_A_WAVE = """
+from django.utils import timezone
+from annotations import draws
+from tests import factories
+
+project = factories.project()
+factories.version(project)
+lead, anna = factories.member(project, "lea", "lead"), factories.member(project, "anna")
+factories.items(project, 3)
+draws.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
+print(project.uuid)
+"""
+HELD = """
+from annotations.models import Assignment
+print(Assignment.objects.get(state="open").uuid)
+"""
+SAVED = """
+from annotations.models import Annotation
+print(Annotation.objects.count())
+"""
+
+
+@pytest.mark.redis
+def test_a_submit_is_saved_and_the_next_item_served_while_redis_is_gone(tmp_path: Path, own_redis: OwnRedis) -> None:
+    with Stack(tmp_path, REDIS_URL=own_redis.url) as stack:
+        project = stack.shell(PREPARE_A_WAVE)
+        anna = Visitor(stack.url)
+        anna.log_in("anna", "correct horse battery")
+        anna.get(f"/p/{project}/label/")
+        held = stack.shell(HELD)
+
+        own_redis.kill()
+        status, page = anna.post(f"/p/{project}/label/{held}/", {"answer-intent": "praise"}, htmx=True)
+
+        assert (status, 'data-kind="task"' in page, held in page) == (200, True, False)
+        assert (stack.shell(SAVED), stack.shell(HELD) != held) == ("1", True)
