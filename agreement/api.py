@@ -1,7 +1,6 @@
 """The API of figures, gates and the protocol."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django.utils import timezone
@@ -9,12 +8,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agreement import gates, overview, runs
+from agreement import gates, overview, report, runs
 from agreement import protocol as protocols
 from agreement import serializers as shapes
-from agreement.models import Run
 from annotations import draws
-from annotations.models import Case, Draw
+from annotations.models import Draw
 from projects import access
 from projects.api import MemberList, MemberView
 from projects.enums import Action
@@ -35,23 +33,12 @@ class Agreement(MemberView):
             run.draw = seen[run.draw_id]
         for draw in {run.draw for run in newest}:
             draws.look(draw, by=self.member, at=at)
-        kept_back = self.undecided() if access.allows(self.member, Action.ADJUDICATE) else set()
+        # Who may decide an open case must not learn here who said what.
+        kept_back = report.undecided(seen.values()) if access.allows(self.member, Action.ADJUDICATE) else set()
         for run in newest:
             if (run.draw_id, run.question_key) in kept_back:
-                run.result = without_raters(run)
+                run.result = report.without_raters(run.result)
         return Response(shapes.RunSerializer(newest, many=True).data)
-
-    def undecided(self) -> set[tuple[int, str]]:
-        """The draws and questions with an open case: who may decide it must not learn there who said what."""
-        rows = Case.objects.open().filter(draw__wave__project=self.member.project)
-        return set(rows.values_list("draw", "question_key").distinct())
-
-
-def without_raters(run: Run) -> dict[str, Any]:
-    """A result without the tables that tell who said what."""
-    result: Mapping[str, Any] = run.result
-    pairs = [{name: value for name, value in pair.items() if name != "table"} for pair in result["pairs"]]
-    return {name: value for name, value in result.items() if name != "table"} | {"pairs": pairs}
 
 
 class Gates(MemberList):

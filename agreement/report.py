@@ -14,7 +14,7 @@ from agreement.coefficients.diagnostics import SENTENCES
 from agreement.models import Run
 from agreement.sentences import Entry
 from annotations.enums import SkipReason
-from annotations.models import Draw
+from annotations.models import Case, Draw
 from projects.models import Membership
 
 # METHODS of the reference, section 11: below this a pair's kappa is not drawn.
@@ -106,6 +106,19 @@ def figure(title: str, entry: Entry, *, note: str = "", bar: Bar | None = None) 
     why = _("undefined: %(why)s") % {"why": _(entry["sentence"])} if value is None else ""
     shown = "" if value is None else number(value)
     return Figure(title, shown, sentences.between(entry), sentences.items(entry["n"]), why, note, bar)
+
+
+def undecided(draws: Iterable[Draw]) -> set[tuple[int, str]]:
+    """(draw, question) where a case is still open, in one query."""
+    rows = Case.objects.open().filter(draw__in=list(draws)).order_by()
+    return set(rows.values_list("draw_id", "question_key").distinct())
+
+
+def without_raters(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result for those who may decide its open cases: nothing in it says who used which label on which items."""
+    kept = {key: value for key, value in result.items() if key != "table"}
+    kept["pairs"] = [{key: value for key, value in pair.items() if key != "table"} for pair in result["pairs"]]
+    return kept
 
 
 def entry_of(run: Run) -> Entry:

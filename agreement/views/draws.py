@@ -19,7 +19,7 @@ from agreement.forms import WaiverForm
 from agreement.models import Run
 from annotations import draws
 from annotations.enums import Closing
-from annotations.models import Case, Draw
+from annotations.models import Draw
 from projects import access
 from projects.enums import Action
 from projects.errors import NotAllowed
@@ -84,8 +84,8 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
 def _report(run: Run, draw: Draw, member: Membership) -> report.Report:
     run.draw = draw
     raters = member.project.memberships.filter(uuid__in=run.result["raters"]).select_related("user")
-    undecided = Case.objects.open().filter(draw=draw, question_key=run.question_key).exists()
-    by_rater = not (undecided and access.allows(member, Action.ADJUDICATE))
+    waits = (draw.pk, run.question_key) in report.undecided([draw])
+    by_rater = not (waits and access.allows(member, Action.ADJUDICATE))
     early = draw.looks.select_related("member__user").order_by("at") if draw.closing == Closing.EARLY else []
     return report.of(run, draw, raters, by_rater=by_rater, looks=[look.member.name for look in early])
 

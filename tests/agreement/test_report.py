@@ -8,6 +8,7 @@ import pytest
 from agreement import charts, report, runs, sentences
 from agreement.charts import Reading
 from agreement.models import Run
+from annotations import conflicts
 from projects.models import Membership
 from tests import factories
 from tests.agreement import rows
@@ -212,3 +213,19 @@ def test_nothing_of_a_report_is_nan(run) -> None:
     words = repr(dataclasses.asdict(page_of(run))).lower()
 
     assert ("nan," in words, "nan'" in words, "inf," in words) == (False, False, False)
+
+
+@pytest.mark.django_db
+def test_without_raters_keeps_the_figures_and_no_table_by_rater(run) -> None:
+    kept = report.without_raters(run.result)
+
+    assert set(run.result) - set(kept) == {"table"}
+    assert [set(pair) for pair in kept["pairs"]] == [{"raters", "n", "statistics"}]
+
+
+@pytest.mark.django_db
+def test_undecided_names_draw_and_question(run) -> None:
+    before = report.undecided([run.draw])
+    conflicts.open_cases(run.draw, at=LATER)
+
+    assert (before, report.undecided([run.draw])) == (set(), {(run.draw_id, "intent")})
