@@ -21,6 +21,7 @@ class Scheduler(beat.Scheduler):  # type: ignore[misc]  # Celery has no annotati
     """Keeps its schedule in memory: the sweep looks for whatever is due, so nothing is lost by a restart."""
 
     signed_at: float | None = None
+    refused = False
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
         self.sign()
@@ -30,7 +31,13 @@ class Scheduler(beat.Scheduler):  # type: ignore[misc]  # Celery has no annotati
         try:
             self.apply_async(entry, producer=producer, advance=False)
         except beat.SchedulingError as error:
-            logger.error("%s The next one is tried in %s s.", error, settings.SWEEP_SECONDS)
+            if not self.refused:  # said once, not every few seconds
+                logger.error("%s It is tried again every %s s.", error, settings.SWEEP_SECONDS)
+            self.refused = True
+        else:
+            if self.refused:
+                logger.warning("The broker takes sweeps again.")
+            self.refused = False
 
     def sign(self) -> None:
         """Leave the sign of life that the pages' banner reads; a database that is away is said, and tried again."""

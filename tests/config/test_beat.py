@@ -5,6 +5,7 @@ import pytest
 from celery import current_app
 from django.db import DatabaseError, connection
 
+from agreement import tasks
 from config.beat import WAITING_AT_MOST, Scheduler
 from projects.models import Heartbeat
 
@@ -28,7 +29,7 @@ def scheduler(queue: Path, sent: list[str], monkeypatch: pytest.MonkeyPatch) -> 
     """A beat whose messages go into a list: what a broker does with them is not asked here."""
     app = current_app._get_current_object()
     monkeypatch.setattr(app, "send_task", lambda name, *args, **kwargs: sent.append(name))
-    monkeypatch.setattr(type(app.tasks["agreement.sweep"]), "apply_async", lambda self, *a, **k: sent.append(self.name))
+    monkeypatch.setattr(type(tasks.sweep), "apply_async", lambda self, *a, **k: sent.append(self.name))
     return Scheduler(app)
 
 
@@ -63,3 +64,24 @@ def test_a_database_that_is_away_does_not_stop_the_beat(scheduler: Scheduler, se
     scheduler.apply_entry(scheduler.schedule["sweep"])
 
     assert (sent, Heartbeat.objects.filter(name="beat").count()) == (["agreement.sweep"] * 2, 1)
+
+
+def test_a_broker_that_is_away_is_said_once_and_its_return_too(
+    queue: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = current_app._get_current_object()
+    answers: list[Any] = [OSError("refused"), OSError("refused"), None]
+
+    def send(self: object, *args: Any, **kwargs: Any) -> None:
+        if error := answers.pop(0):
+            raise error
+
+    monkeypatch.setattr(type(tasks.sweep), "apply_async", send)
+    scheduler = Scheduler(app)
+    for _ in range(3):
+        scheduler.apply_entry(scheduler.schedule["sweep"])
+
+    assert [r.getMessage() for r in caplog.records] == [
+        "Couldn't apply scheduled task sweep: refused It is tried again every 5 s.",
+        "The broker takes sweeps again.",
+    ]
