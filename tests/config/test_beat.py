@@ -29,7 +29,9 @@ def scheduler(queue: Path, sent: list[str], monkeypatch: pytest.MonkeyPatch) -> 
     """A beat whose messages go into a list: what a broker does with them is not asked here."""
     app = current_app._get_current_object()
     monkeypatch.setattr(app, "send_task", lambda name, *args, **kwargs: sent.append(name))
-    monkeypatch.setattr(type(tasks.sweep), "apply_async", lambda self, *a, **k: sent.append(self.name))
+    monkeypatch.setattr(
+        type(tasks.sweep._get_current_object()), "apply_async", lambda self, *a, **k: sent.append(self.name)
+    )
     return Scheduler(app)
 
 
@@ -76,7 +78,7 @@ def test_a_broker_that_is_away_is_said_once_and_its_return_too(
         if error := answers.pop(0):
             raise error
 
-    monkeypatch.setattr(type(tasks.sweep), "apply_async", send)
+    monkeypatch.setattr(type(tasks.sweep._get_current_object()), "apply_async", send)
     scheduler = Scheduler(app)
     for _ in range(3):
         scheduler.apply_entry(scheduler.schedule["sweep"])
