@@ -76,7 +76,9 @@ def main() -> int:
         if program_missing(*BROWSERS):
             left_out.append("the pages in a browser: no Chromium")
         else:
-            passed.append(pytest("Chromium", "-m", "browser", env=HERE))
+            reachable = not (postgres_missing(postgres_url) or redis_missing(redis_url))
+            own = {"BROWSER_DATABASE_URL": postgres_url, "BROWSER_REDIS_URL": redis_url} if reachable else {}
+            passed.append(pytest("Chromium", "-m", "browser", env=HERE | own))
     if wanted == "stress":
         passed.append(pytest("Stress on SQLite", "-m", "stress", env=HERE))
         if missing := postgres_missing(postgres_url):
