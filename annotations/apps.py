@@ -7,9 +7,10 @@ class AnnotationsConfig(AppConfig):
     verbose_name = _("annotations")
 
     def ready(self) -> None:
-        from annotations import cases, exporting
+        from annotations import cases, exporting, opening
         from projects import jobs, navigation
         from projects.enums import JobKind
 
         jobs.register(JobKind.EXPORT, exporting.run)
+        jobs.register(JobKind.OPEN_WAVE, opening.run)
         navigation.beside("adjudicate", cases.open_count)

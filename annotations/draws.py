@@ -9,7 +9,7 @@ import heapq
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -190,7 +190,7 @@ def _make_wave(
         number=number,
         version=version,
         major=version.major or 0,
-        held=_is_held(project, version, int(protocol["ratings_per_item"])),
+        held=is_held(project, version, int(protocol["ratings_per_item"])),
         pilot=pilot,
         share_percent=Decimal(str(protocol["share_percent"])),
         ratings_per_item=int(protocol["ratings_per_item"]),
@@ -203,7 +203,7 @@ def _make_wave(
     )
 
 
-def _is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:
+def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:
     """A wave waits for the gate of the one before it under the same MAJOR, unless it asks for more ratings per item."""
     before = (
         project.waves.filter(major=version.major or 0, draw__isnull=False)
@@ -293,15 +293,22 @@ def _chunks(rows: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
         yield rows[start : start + size]
 
 
-def fill_wave(wave: Wave) -> None:
-    """The second, long half of `open_wave`: the slots, in chunks, then serve. May be repeated after a crash."""
+def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
+    """The second, long half of `open_wave`: the slots, in chunks, then serve. May be repeated after a crash.
+
+    `beat(done)` is called inside each chunk's transaction: what it raises undoes the chunk and ends the work.
+    """
+    last = done = 0
     while True:
         with transaction.atomic():
-            lacking = WaveItem.objects.filter(wave=wave).exclude(Exists(Slot.objects.filter(wave_item=OuterRef("pk"))))
-            part = list(lacking.select_related("item").order_by("pk")[:CHUNK])
+            rows = WaveItem.objects.filter(wave=wave, pk__gt=last).select_related("item").order_by("pk")
+            part = list(rows.annotate(filled=Exists(Slot.objects.filter(wave_item=OuterRef("pk"))))[:CHUNK])
             if not part:
                 break
-            Slot.objects.bulk_create(slot for row in part for slot in _slots_of(wave, row))
+            Slot.objects.bulk_create(slot for row in part if not row.filled for slot in _slots_of(wave, row))
+            last, done = part[-1].pk, done + len(part)
+            if beat is not None:
+                beat(done)
     with transaction.atomic():
         overlap = Q(draw__isnull=False)
         totals = WaveItem.objects.filter(wave=wave).aggregate(

@@ -11,12 +11,13 @@ from annotations.models import Annotation, Case, WaveItem
 from projects.enums import Standing
 from projects.models import Example, Item, Project
 
-# The first that holds is the reason that is given.
+# The first that holds is the reason that is given. An open wave comes before what was rated: of its items nobody learns
+# which have a rating already, since who then gets one of them would know that it is overlap.
 REASONS = {
     "superseded": gettext_lazy("superseded by a corrected item"),
     "adjudicated": gettext_lazy("its conflict was adjudicated"),
-    "rated": gettext_lazy("rated before, as it is or in an earlier text"),
     "open_wave": gettext_lazy("in a wave that is open"),
+    "rated": gettext_lazy("rated before, as it is or in an earlier text"),
     "example": gettext_lazy("shown as an example in a guideline"),
     "same_content": gettext_lazy("same content as another item that was rated, is in an open wave, or comes first"),
 }
@@ -58,9 +59,9 @@ def _conditions(project: Project) -> dict[str, Exists | Q]:
     return {
         "superseded": Q(standing=Standing.SUPERSEDED),
         "adjudicated": Exists(Case.objects.filter(item=OuterRef("pk"), resolutions__standing=True)),
+        "open_wave": _in_open_wave(),
         "rated": Exists(Annotation.objects.filter(item=OuterRef("pk")))
         | Exists(Annotation.objects.filter(item__superseded_by=OuterRef("pk"))),
-        "open_wave": _in_open_wave(),
         "example": Exists(Example.objects.filter(version__project=project, folded_hash=OuterRef("folded_hash"))),
         "same_content": Exists(taken) | Exists(earlier),
     }

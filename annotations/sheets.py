@@ -32,7 +32,11 @@ class Asked:
 
     @property
     def in_words(self) -> str:
-        return "" if self.answer is None else TASK_TYPES[self.question.task_type].describe(self.answer, self.question.labels)
+        return (
+            ""
+            if self.answer is None
+            else TASK_TYPES[self.question.task_type].describe(self.answer, self.question.labels)
+        )
 
 
 @dataclass(frozen=True)

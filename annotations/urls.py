@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotations.views import adjudication, exports, labelling, publishing, work
+from annotations.views import adjudication, exports, labelling, publishing, waves, work
 
 app_name = "annotations"
 urlpatterns: list[URLPattern] = [
@@ -15,6 +15,14 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/work/", work.history, name="my-work"),
     path("p/<uuid:project>/work/skipped/", work.skipped, name="my-skips"),
     path("p/<uuid:project>/work/<uuid:annotation>/", work.my_label, name="my-label"),
+    path("p/<uuid:project>/waves/", waves.wave_list, name="waves"),
+    path("p/<uuid:project>/waves/new/", waves.wave_open, name="wave-open"),
+    path("p/<uuid:project>/waves/not-eligible/<slug:reason>/", waves.not_eligible, name="not-eligible"),
+    path("p/<uuid:project>/waves/<uuid:wave>/", waves.wave, name="wave"),
+    path("p/<uuid:project>/waves/<uuid:wave>/close/", waves.close, name="wave-close"),
+    path("p/<uuid:project>/waves/<uuid:wave>/cover/", waves.release_cover, name="wave-release-cover"),
+    path("p/<uuid:project>/waves/<uuid:wave>/resume/", waves.resume, name="wave-resume"),
+    path("p/<uuid:project>/waves/<uuid:wave>/give-up/", waves.give_up, name="wave-give-up"),
     path("p/<uuid:project>/adjudication/", adjudication.case_list, name="adjudication"),
     path("p/<uuid:project>/adjudication/next/", adjudication.following, name="adjudication-next"),
     path("p/<uuid:project>/adjudication/<uuid:case>/", adjudication.case, name="adjudication-case"),

@@ -47,7 +47,7 @@ def labelling_page(view: View[P]) -> View[P]:
     @gzip_page
     @vary_on_headers("HX-Request")
     @wraps(view)
-    def run(request: HtmxRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def run(request: HtmxRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         return view(request, *args, **kwargs)
 
     return run
@@ -142,7 +142,7 @@ def correct(request: HtmxRequest, project: UUID, annotation: UUID) -> HttpRespon
     return _on(request, member)
 
 
-# -- what is answered ---------------------------------------------------------------------------------------------------
+# -- what is answered -------------------------------------------------------------------------------------------------
 
 
 def _on(request: HtmxRequest, member: Membership, notice: str = "") -> HttpResponse:

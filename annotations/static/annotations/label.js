@@ -335,7 +335,8 @@ function react(key, target) {
     form().requestSubmit();
     return true;
   }
-  const input = active() && withKey(active(), key);
+  // Keys may repeat from question to question: the one that is being answered comes first.
+  const input = [active(), ...questions()].map((question) => question && withKey(question, key)).find(Boolean);
   if (input) answer(input);
   else ACTIONS[key]?.();
   return Boolean(input || ACTIONS[key]);

@@ -1,0 +1,179 @@
+"""Opening a wave: what it would mean, and the long half of a large one as a job."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotations import draws, eligibility, sampling
+from annotations.enums import WaveState
+from annotations.models import Wave, WaveItem
+from projects import guidelines, jobs
+from projects.enums import JobKind, JobState
+from projects.errors import DomainError
+from projects.models import Job, Membership, Project
+
+AT_ONCE = 5_000  # items: a second or two of a request; more is left to the worker
+
+
+def open_wave(
+    project: Project,
+    *,
+    by: Membership,
+    at: datetime,
+    size: int | None = None,
+    share_percent: Decimal | None = None,
+    ratings_per_item: int | None = None,
+    pilot: bool = False,
+) -> Wave:
+    """`draws.open_wave`; a large wave is drawn now and filled by the worker, and comes back in state `opening`."""
+    with transaction.atomic():
+        wave = draws.plan_wave(
+            project,
+            by=by,
+            at=at,
+            size=size,
+            share_percent=share_percent,
+            ratings_per_item=ratings_per_item,
+            pilot=pilot,
+        )
+        large = wave.size > AT_ONCE
+        if large:
+            _enqueue(wave, by=by, at=at)
+    if not large:
+        draws.fill_wave(wave)
+    return wave
+
+
+def run(job: Job) -> None:
+    """Fill the wave of a job; what is filled already stays, so that it may start again."""
+    wave = Wave.objects.select_related("project").get(project=job.project_id, uuid=job.params["wave"])
+
+    def beat(done: int) -> None:
+        jobs.hold(job)
+        jobs.progress(job, done, wave.size)
+
+    draws.fill_wave(wave, beat=beat)
+
+
+def job_of(wave: Wave) -> Job | None:
+    """The job that opens `wave`, where there is one."""
+    found = wave.project.jobs.filter(kind=JobKind.OPEN_WAVE, params__wave=str(wave.uuid))
+    return found.select_related("project").order_by("-pk").first()
+
+
+@transaction.atomic
+def resume(wave: Wave, *, by: Membership, at: datetime) -> None:
+    """Go on with an opening that was cut off: a job that failed, or a server that was stopped in the middle."""
+    row = Wave.objects.select_for_update().select_related("project").get(pk=wave.pk)
+    job = job_of(row)
+    if row.state != WaveState.OPENING or (job is not None and job.is_unfinished):
+        raise DomainError(_("This wave is open already, or is just being opened."), code="not_stuck")
+    if job is not None and job.state in (JobState.FAILED, JobState.CANCELLED):
+        jobs.again(job)
+    else:
+        _enqueue(row, by=by, at=at)
+
+
+def _enqueue(wave: Wave, *, by: Membership, at: datetime) -> None:
+    jobs.create(wave.project, JobKind.OPEN_WAVE, params={"wave": str(wave.uuid)}, by=by, at=at)
+
+
+# -- what it would mean ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What opening a wave would do, in sentences; `warnings` are no obstacle, `obstacle` is one."""
+
+    sentences: list[str]
+    warnings: list[str]
+    obstacle: str = ""
+
+
+def forecast(project: Project, *, size: int | None, share_percent: Decimal, ratings_per_item: int) -> Forecast:
+    """The wave with these choices, if it were opened now."""
+    version = guidelines.newest(project)
+    if version is None:
+        return Forecast([], [], _("The guideline is not published yet: publish its first version, then open a wave."))
+    fresh = eligibility.eligible(project).count()
+    released = fresh if size is None else size
+    if not released or released > fresh:
+        return Forecast([], [], _too_few(fresh, released))
+    overlap = _overlap(project, version.major or 0, share_percent, released)
+    annotators = project.memberships.annotators().count()
+    held = draws.is_held(project, version, ratings_per_item)
+    sentences = [
+        ngettext(
+            "%(n)s item is released for labelling under guideline %(version)s.",
+            "%(n)s items are released for labelling under guideline %(version)s.",
+            released,
+        )
+        % {"n": released, "version": version.number},
+        _overlap_sentence(share_percent, overlap, ratings_per_item, released),
+        _ratings_sentence(released - overlap + overlap * ratings_per_item, annotators),
+    ]
+    return Forecast(sentences, _warnings(share_percent, overlap, ratings_per_item, annotators, held))
+
+
+def _too_few(fresh: int, needed: int) -> str:
+    if not fresh:
+        return _("No fresh item is left: import items first.")
+    return ngettext(
+        "Only %(fresh)s fresh item is there, and the wave needs %(needed)s: import more, or make it smaller.",
+        "Only %(fresh)s fresh items are there, and the wave needs %(needed)s: import more, or make it smaller.",
+        fresh,
+    ) % {"fresh": fresh, "needed": needed}
+
+
+def _overlap(project: Project, major: int, share_percent: Decimal, released: int) -> int:
+    before = WaveItem.objects.filter(wave__project=project, wave__major=major, wave__share_percent=share_percent)
+    drawn = before.filter(draw__isnull=False).count()
+    return min(released, sampling.overlap_size(share_percent, before.count() + released, drawn))
+
+
+def _overlap_sentence(share_percent: Decimal, overlap: int, ratings: int, released: int) -> str:
+    if not share_percent:
+        return _("None of them is rated twice: the wave is not measured.")
+    if overlap == released:
+        return _("All of them are rated by %(ratings)s people each. Raters know that they are measured.") % {
+            "ratings": ratings
+        }
+    return ngettext(
+        "The system draws %(n)s of them at random to be rated by %(ratings)s people each: the overlap. Nobody picks "
+        "it, and nobody who labels sees it before the draw closes.",
+        "The system draws %(n)s of them at random to be rated by %(ratings)s people each: the overlap. Nobody picks "
+        "it, and nobody who labels sees it before the draw closes.",
+        overlap,
+    ) % {"n": overlap, "ratings": ratings}
+
+
+def _ratings_sentence(labels: int, annotators: int) -> str:
+    total = ngettext("That makes %(n)s label", "That makes %(n)s labels", labels) % {"n": labels}
+    if not annotators:
+        return _("%(total)s.") % {"total": total}
+    each = -(-labels // annotators)
+    people = ngettext("%(n)s annotator", "%(n)s annotators", annotators) % {"n": annotators}
+    return _("%(total)s, about %(each)s each for %(people)s.") % {"total": total, "each": each, "people": people}
+
+
+def _warnings(share_percent: Decimal, overlap: int, ratings: int, annotators: int, held: bool) -> list[str]:
+    found = []
+    if not annotators:
+        found.append(_("Nobody in the project is an annotator yet: add somebody, or nothing is labelled."))
+    elif overlap and annotators < ratings:
+        people = ngettext("%(n)s annotator", "%(n)s annotators", annotators) % {"n": annotators}
+        found.append(
+            _("There is %(people)s, and every overlap item needs %(ratings)s: the draw waits until others join.")
+            % {"people": people, "ratings": ratings}
+        )
+    if share_percent and not overlap:
+        found.append(_("The share of so few items comes to none: nothing of this wave would be measured."))
+    if held:
+        found.append(
+            _("It is held until the gate of the wave before it passes or is waived: nothing of it is served before.")
+        )
+    return found

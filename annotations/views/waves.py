@@ -1,0 +1,243 @@
+"""Waves: the list, opening one, what one waits for, ending it, and the proof of its draw."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from annotations import draws, eligibility, opening, sheets, waves
+from annotations.enums import Closing, WaveState
+from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults
+from annotations.models import Draw, Wave
+from annotations.opening import Forecast
+from projects import access, guidelines
+from projects.enums import Action
+from projects.errors import DomainError
+from projects.models import Membership, Project
+from projects.requests import HtmxRequest
+
+PAGE = 50
+
+
+@login_required
+@require_safe
+def wave_list(request: HttpRequest, project: UUID) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    context = {"member": member, "nav": "waves", "rows": waves.rows(member)}
+    context |= {"version": guidelines.newest(member.project)}
+    return render(request, "annotations/waves/waves.html", context)
+
+
+# -- opening -----------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@vary_on_headers("HX-Request")
+@require_http_methods(["GET", "POST"])
+def wave_open(request: HtmxRequest, project: UUID) -> HttpResponse:
+    """The form; while it is filled in, what its choices would mean; and the opening itself."""
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    if request.method == "GET" and request.htmx:
+        context = {"forecast": _forecast(member.project, request.GET)}
+        return render(request, "annotations/waves/_forecast.html", context)
+    if request.method == "GET":
+        return _open_page(request, member)
+    form = OpenForm(request.POST)
+    if not form.is_valid():
+        return _open_page(request, member, form, status=422)
+    try:
+        wave = opening.open_wave(member.project, **form.choices, by=member, at=timezone.now())
+    except DomainError as error:
+        form.add_error(None, error.message)
+        return _open_page(request, member, form, status=error.status)
+    return redirect("annotations:wave", project, wave.uuid)
+
+
+def _open_page(
+    request: HtmxRequest, member: Membership, form: OpenForm | None = None, status: int = 200
+) -> HttpResponse:
+    ledger = eligibility.ledger(member.project)
+    asked = request.GET or None
+    defaults = open_defaults(member.project, fresh=ledger.fresh)
+    form = form or (OpenForm(asked) if asked else OpenForm(initial=defaults))
+    context = {
+        "member": member,
+        "nav": "waves",
+        "form": form,
+        "ledger": ledger,
+        "forecast": _forecast(member.project, form.data or defaults),
+        "strata_field": member.project.protocol.get("strata_field"),
+        "version": guidelines.newest(member.project),
+    }
+    return render(request, "annotations/waves/open.html", context, status=status)
+
+
+def _forecast(project: Project, choices: Mapping[str, Any]) -> Forecast:
+    """For choices that may be half typed: what cannot be read yet is the project's default."""
+    size = None if choices.get("scope") == ALL else _whole(choices.get("size"))
+    share, ratings = _share(choices.get("share_percent")), _whole(choices.get("ratings_per_item"))
+    return opening.forecast(
+        project,
+        size=size,
+        share_percent=Decimal(str(project.protocol["share_percent"])) if share is None else share,
+        ratings_per_item=ratings if ratings and 2 <= ratings <= 10 else int(project.protocol["ratings_per_item"]),
+    )
+
+
+def _whole(text: object) -> int | None:
+    text = str(text or "").strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
+
+
+def _share(text: object) -> Decimal | None:
+    try:
+        share = Decimal(str(text).strip())
+    except InvalidOperation:
+        return None
+    return share if share.is_finite() and 0 <= share <= 100 else None
+
+
+@login_required
+@require_safe
+def not_eligible(request: HttpRequest, project: UUID, reason: str) -> HttpResponse:
+    """The items that no new wave may take for one reason."""
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    if reason not in eligibility.REASONS:
+        raise Http404(_("There is no such reason."))
+    rows = eligibility.not_eligible(member.project, reason).order_by("pk")
+    if after := request.GET.get("after"):
+        rows = rows.filter(pk__gt=_number(after))
+    found = list(rows[: PAGE + 1])
+    context = {
+        "member": member,
+        "nav": "waves",
+        "reason": eligibility.REASONS[reason],
+        "items": [(item, sheets.first_words(item, member.project.shown_fields)) for item in found[:PAGE]],
+        "more": found[PAGE - 1].pk if len(found) > PAGE else None,
+    }
+    return render(request, "annotations/waves/not_eligible.html", context)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise Http404(_("There is no such page."))
+    return int(text)
+
+
+# -- one wave ----------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_safe
+def wave(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    return _wave_page(request, member, waves.find(member, wave))
+
+
+@login_required
+@require_POST
+def close(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
+    """End the draw, short or early, or the whole wave."""
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    found = waves.find(member, wave)
+    draw = waves.draw_of(found)
+    form = CloseForm(request.POST, has_open_draw=draw is not None and draw.is_open)
+    if not form.is_valid():
+        return _wave_page(request, member, found, form, status=422)
+    closing, reason = form.cleaned_data["closing"], form.cleaned_data["reason"]
+    try:
+        if closing == WAVE or draw is None:
+            draws.close_wave(found, by=member, at=timezone.now(), reason=reason)
+        else:
+            draws.close(draw, closing=Closing(closing), reason=reason, by=member, at=timezone.now())
+    except DomainError as error:
+        form.add_error(None, error.message)
+        return _wave_page(request, member, found, form, status=error.status)
+    messages.success(request, _("The wave is closed.") if closing == WAVE else _("The draw is closed."))
+    return redirect("annotations:wave", project, wave)
+
+
+@login_required
+@require_POST
+def release_cover(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    draws.release_cover(waves.find(member, wave), by=member, at=timezone.now())
+    messages.success(request, _("The cover is released: what is left of this wave goes to anybody."))
+    return redirect("annotations:wave", project, wave)
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
+    """Go on with an opening that was cut off."""
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    opening.resume(waves.find(member, wave), by=member, at=timezone.now())
+    return redirect("annotations:wave", project, wave)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def give_up(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
+    """Who leads and annotates takes no further overlap of this wave, and may then see what it says."""
+    member = access.member_for(request.user, project, Action.RUN_WAVES)
+    found = waves.find(member, wave)
+    draw = waves.draw_of(found)
+    if draw is None or not waves.may_give_up(draw, member):
+        return redirect("annotations:wave", project, wave)
+    if request.method == "POST":
+        draws.give_up(draw, by=member, at=timezone.now())
+        messages.success(request, _("You get no more overlap items of this wave. Its figures are open to you."))
+        return redirect("annotations:wave", project, wave)
+    context = {"member": member, "nav": "waves", "wave": found}
+    return render(request, "annotations/waves/give_up.html", context)
+
+
+def _wave_page(
+    request: HttpRequest, member: Membership, wave: Wave, form: CloseForm | None = None, status: int = 200
+) -> HttpResponse:
+    draw = waves.draw_of(wave)
+    is_open = wave.state == WaveState.OPEN
+    sees = draw is None or draws.may_see_figures(draw, member)
+    waits = is_open and draw is not None and draw.is_open
+    context = {
+        "member": member,
+        "nav": "waves",
+        "wave": wave,
+        "draw": draw,
+        "sees": sees,
+        "progress": waves.progress(wave, by_kind=sees) if is_open else None,
+        "outcome": waves.outcome(wave) if wave.state == WaveState.CLOSED else None,
+        "waiting": waves.waiting(draw, member.project.shown_fields, at=timezone.now())
+        if draw and waits and sees
+        else None,
+        "may_give_up": waves.may_give_up(draw, member),
+        "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
+        "job": opening.job_of(wave) if wave.state == WaveState.OPENING else None,
+        "form": (form or CloseForm(has_open_draw=draw is not None and draw.is_open)) if is_open else None,
+        "proof": _proof(draw, asked="verify" in request.GET),
+    }
+    return render(request, "annotations/waves/wave.html", context, status=status)
+
+
+def _proof(draw: Draw | None, *, asked: bool) -> dict[str, object]:
+    """What a closed draw shows of itself; of an open one the commitment alone."""
+    if draw is None:
+        return {}
+    if draw.is_open:
+        return {"commitment": draw.commitment}
+    return {
+        "commitment": draw.commitment,
+        "seed": bytes(draw.seed).hex(),
+        "salt": bytes(draw.salt).hex(),
+        "population_size": draw.population_size,
+        "verification": draws.verify(draw) if asked else None,
+    }
