@@ -59,9 +59,9 @@ class Waive(MemberView):
 
     @extend_schema(request=shapes.WaiverSerializer, responses=shapes.GateSerializer)
     def post(self, request: Request, project: UUID, draw: UUID) -> Response:
-        sent = self.read(shapes.WaiverSerializer)
         rows = Draw.objects.filter(wave__project=self.member.project).select_related("wave__project")
-        decision = gates.waive(self.one(rows.defer("population"), draw), **sent, by=self.member, at=timezone.now())
+        found, sent = self.one(rows.defer("population"), draw), self.read(shapes.WaiverSerializer)
+        decision = gates.waive(found, **sent, by=self.member, at=timezone.now())
         return Response(shapes.GateSerializer(decision).data)
 
 

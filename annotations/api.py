@@ -11,8 +11,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations import adjudication, cases, draws, exporting, publishing, queue
+from annotations import adjudication, cases, draws, exporting, opening, publishing, queue, waves
 from annotations import serializers as shapes
+from annotations.enums import Closing, WaveState
 from annotations.models import Case, Wave
 from annotations.queue import Filters
 from projects import guidelines
@@ -54,8 +55,7 @@ class WaveView(MemberView):
     actions: ClassVar = {"GET": Action.RUN_WAVES, "POST": Action.RUN_WAVES}
 
     def wave(self, wave: UUID) -> Wave:
-        rows = self.member.project.waves.select_related("project", "version", "draw").defer("draw__population")
-        return self.one(rows, wave)
+        return waves.find(self.member, wave)
 
     def shown(self, wave: Wave, status: int = 200) -> Response:
         return Response(shapes.WaveSerializer(wave, context={"member": self.member}).data, status=status)
@@ -64,14 +64,17 @@ class WaveView(MemberView):
 class Waves(WaveView, MemberList):
     @extend_schema(responses=shapes.WaveSerializer(many=True), operation_id="waves_list")
     def get(self, request: Request, project: UUID) -> Response:
-        rows = self.member.project.waves.select_related("version", "draw").defer("draw__population")
+        rows = self.member.project.waves.select_related("project", "version", "draw").defer("draw__population")
         return self.paged(rows, shapes.WaveSerializer, ordering="-number")
 
-    @extend_schema(request=shapes.OpenWaveSerializer, responses={201: shapes.WaveSerializer})
+    @extend_schema(
+        request=shapes.OpenWaveSerializer, responses={201: shapes.WaveSerializer, 202: shapes.WaveSerializer}
+    )
     def post(self, request: Request, project: UUID) -> Response:
+        """A large wave is drawn at once and filled by a job: 202, with the job's uuid, in state `opening`."""
         sent = self.read(shapes.OpenWaveSerializer)
-        wave = draws.open_wave(self.member.project, **sent, by=self.member, at=timezone.now())
-        return self.shown(wave, status=201)
+        wave = opening.open_wave(self.member.project, **sent, by=self.member, at=timezone.now())
+        return self.shown(wave, status=201 if wave.state == WaveState.OPEN else 202)
 
 
 class WaveDetail(WaveView):
@@ -80,16 +83,20 @@ class WaveDetail(WaveView):
         return self.shown(self.wave(wave))
 
 
-class CloseDraw(WaveView):
-    """Close the draw of a wave short, or early with a reason."""
+class Close(WaveView):
+    """End the draw of a wave, short or early, or the whole wave: what is unlabelled becomes fresh again."""
 
     actions: ClassVar = {"POST": Action.RUN_WAVES}
 
-    @extend_schema(request=shapes.CloseSerializer, responses=shapes.DrawSerializer)
+    @extend_schema(request=shapes.CloseSerializer, responses=shapes.WaveSerializer)
     def post(self, request: Request, project: UUID, wave: UUID) -> Response:
-        sent = self.read(shapes.CloseSerializer)
-        closed = draws.close(draws.draw_of(self.wave(wave)), **sent, by=self.member, at=timezone.now())
-        return Response(shapes.DrawSerializer(closed, context={"member": self.member}).data)
+        found, sent, at = self.wave(wave), self.read(shapes.CloseSerializer), timezone.now()
+        if sent["closing"] == shapes.WHOLE_WAVE:
+            draws.close_wave(found, by=self.member, at=at, reason=sent["reason"])
+        else:
+            closing = Closing(sent["closing"])
+            draws.close(draws.draw_of(found), closing=closing, reason=sent["reason"], by=self.member, at=at)
+        return self.shown(self.wave(wave))
 
 
 class ReleaseCover(WaveView):
@@ -181,9 +188,8 @@ class Resolve(ConflictView):
 
     @extend_schema(request=shapes.ResolveSerializer, responses=shapes.ResolutionSerializer)
     def post(self, request: Request, project: UUID, case: UUID) -> Response:
-        sent = self.read(shapes.ResolveSerializer)
+        found, sent = self.case(case), self.read(shapes.ResolveSerializer)
         text = example_text(sent.pop("example"))
-        found = self.case(case)
         resolution = adjudication.resolve(found, **sent, example=text, by=self.member, at=timezone.now())
         return Response(shapes.ResolutionSerializer(resolution).data)
 
@@ -195,8 +201,8 @@ class Reopen(ConflictView):
 
     @extend_schema(request=shapes.ReasonSerializer, responses=shapes.ResolutionSerializer)
     def post(self, request: Request, project: UUID, case: UUID) -> Response:
-        sent = self.read(shapes.ReasonSerializer)
-        taken_back = adjudication.reopen(self.case(case), **sent, by=self.member, at=timezone.now())
+        found, sent = self.case(case), self.read(shapes.ReasonSerializer)
+        taken_back = adjudication.reopen(found, **sent, by=self.member, at=timezone.now())
         return Response(shapes.ResolutionSerializer(taken_back).data)
 
 
@@ -207,8 +213,8 @@ class Promote(ConflictView):
 
     @extend_schema(request=shapes.ExampleTextSerializer, responses=ExampleSerializer)
     def post(self, request: Request, project: UUID, case: UUID) -> Response:
-        text = example_text(self.read(shapes.ExampleTextSerializer))
         standing = self.case(case).resolutions.filter(standing=True).first()
+        text = example_text(self.read(shapes.ExampleTextSerializer))
         if standing is None:
             raise adjudication.NotDecided(_("This case is open: decide it first."))
         made = adjudication.promote(standing, example=text, by=self.member, at=timezone.now())
@@ -232,9 +238,8 @@ class Exports(MemberList):
     @extend_schema(request=shapes.ExportSerializer, responses={202: JobSerializer})
     def post(self, request: Request, project: UUID) -> Response:
         sent = self.read(shapes.ExportSerializer)
-        what, file_format = sent["what"], sent["format"]
-        project_ = self.member.project
-        job = exporting.start(project_, what=what, file_format=file_format, by=self.member, at=timezone.now())
+        wanted = {"what": sent["what"], "file_format": sent["format"]}
+        job = exporting.start(self.member.project, **wanted, by=self.member, at=timezone.now())
         return Response(JobSerializer(job).data, status=202)
 
 
@@ -245,9 +250,7 @@ class ExportFile(MemberView):
         """The file is what it is, whatever the client says that it accepts."""
         return super().perform_content_negotiation(request, force=True)
 
-    @extend_schema(
-        responses={(200, "text/csv"): OpenApiTypes.BINARY, (200, "application/x-ndjson"): OpenApiTypes.BINARY}
-    )
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, (200, "application/jsonl"): OpenApiTypes.BINARY})
     def get(self, request: Request, project: UUID, job: UUID) -> FileResponse:
         found = self.one(exporting.of_project(self.member.project).select_related("project"), job)
         stream = exporting.download(found, self.member)

@@ -1,19 +1,23 @@
 """The shapes of `annotations` in the API. What goes to annotators is built from `serving.Task`, which tells nothing."""
 
 from typing import Any
+from uuid import UUID
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations import draws
+from annotations import draws, opening, waves
 from annotations.cases import Dossier
-from annotations.enums import CaseState, Cause, Closing, SkipReason
+from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
 from annotations.forms.labelling import DRAFT_LIMIT
 from annotations.models import Annotation, Case, Draw, Resolution, Wave
 from projects.enums import ExampleKind
 from projects.models import in_order
-from projects.serializers import written
+from projects.serializers import JsonField, written
+
+WHOLE_WAVE = "wave"
 
 
 class DrawSerializer(serializers.ModelSerializer[Draw]):
@@ -22,6 +26,7 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
     `known_from` counts ratings: of an open draw who still rates its overlap does not see it.
     """
 
+    closing = serializers.ChoiceField(choices=Closing.choices, allow_blank=True, help_text="empty while it is open")
     known_from = serializers.SerializerMethodField()
     seed = serializers.SerializerMethodField()
     salt = serializers.SerializerMethodField()
@@ -56,9 +61,20 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
         return None if draw.is_open else bytes(draw.salt).hex()
 
 
+class ProgressSerializer(serializers.Serializer[Any]):
+    """Labels given and wanted; by kind for those only who may see the figures of the draw."""
+
+    given = serializers.IntegerField()
+    wanted = serializers.IntegerField()
+    overlap = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
+    single = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
+
+
 class WaveSerializer(serializers.ModelSerializer[Wave]):
     version = serializers.CharField(source="version.number", read_only=True)
     draw = serializers.SerializerMethodField()
+    progress = serializers.SerializerMethodField(help_text="of an open wave")
+    job = serializers.SerializerMethodField(help_text="while it is being opened: the job that does it")
 
     class Meta:
         model = Wave
@@ -75,13 +91,26 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
             "opened_at",
             "closed_at",
             "draw",
+            "progress",
+            "job",
         ]
         read_only_fields = fields
 
     @extend_schema_field(DrawSerializer(allow_null=True))
     def get_draw(self, wave: Wave) -> dict[str, Any] | None:
-        draw: Draw | None = getattr(wave, "draw", None)
+        draw = waves.draw_of(wave)
         return None if draw is None else dict(DrawSerializer(draw, context=self.context).data)
+
+    @extend_schema_field(ProgressSerializer(allow_null=True))
+    def get_progress(self, wave: Wave) -> dict[str, Any] | None:
+        draw = waves.draw_of(wave)
+        sees = draw is None or draws.may_see_figures(draw, self.context["member"])
+        found = waves.progress(wave, by_kind=sees)
+        return None if found is None else dict(ProgressSerializer(found).data)
+
+    def get_job(self, wave: Wave) -> UUID | None:
+        job = opening.job_of(wave) if wave.state == WaveState.OPENING else None
+        return job.uuid if job else None
 
 
 class OpenWaveSerializer(serializers.Serializer[Any]):
@@ -94,8 +123,17 @@ class OpenWaveSerializer(serializers.Serializer[Any]):
 
 
 class CloseSerializer(serializers.Serializer[Any]):
-    closing = serializers.ChoiceField(choices=[Closing.SHORT.value, Closing.EARLY.value])
-    reason = serializers.CharField(required=False, default="", allow_blank=True)
+    closing = serializers.ChoiceField(choices=[Closing.SHORT.value, Closing.EARLY.value, WHOLE_WAVE])
+    reason = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=2_000, help_text="for all but closing short"
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["closing"] != Closing.SHORT and not attrs["reason"]:
+            raise serializers.ValidationError(
+                {"reason": [_("Say why: the reason is printed with every figure of this draw.")]}
+            )
+        return attrs
 
 
 class TaskSerializer(serializers.Serializer[Any]):
@@ -104,7 +142,7 @@ class TaskSerializer(serializers.Serializer[Any]):
     assignment = serializers.UUIDField()
     content = serializers.DictField(help_text="field -> what is shown, in order")
     version = serializers.UUIDField(source="version.uuid", help_text="the guideline version with its questions")
-    draft = serializers.JSONField(allow_null=True, help_text="what was typed so far")
+    draft = JsonField(allow_null=True, help_text="what was typed so far")
     done = serializers.IntegerField(help_text="labels that you gave in this project")
     about_left = serializers.IntegerField()
     window_submits = serializers.IntegerField(help_text="a correction counts until so many further labels,")
@@ -155,7 +193,7 @@ class OwnAnnotationSerializer(serializers.ModelSerializer[Annotation]):
 
     content = serializers.SerializerMethodField()
     version = serializers.CharField(source="version.number")
-    answers = serializers.JSONField(source="latest")
+    answers = JsonField(source="latest")
 
     class Meta:
         model = Annotation
@@ -210,7 +248,7 @@ class ResolutionSerializer(serializers.ModelSerializer[Resolution]):
 
 class SideSerializer(serializers.Serializer[Any]):
     letter = serializers.CharField()
-    value = serializers.JSONField()
+    value = JsonField()
     name = serializers.CharField(help_text="the label in words")
     comment = serializers.CharField()
     rater = serializers.CharField(help_text="empty until the case is decided")
@@ -251,7 +289,7 @@ class ExampleTextSerializer(serializers.Serializer[Any]):
 
 
 class ResolveSerializer(serializers.Serializer[Any]):
-    value = serializers.JSONField()
+    value = JsonField()
     rationale = written()
     cause = serializers.ChoiceField(choices=Cause.choices)
     example = ExampleTextSerializer(required=False, allow_null=True, default=None)

@@ -40,6 +40,11 @@ class Pages(CursorPagination):
             raise NotFound(self.invalid_cursor_message)
         return cursor
 
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        address = {"type": ["string", "null"], "format": "uri"}
+        properties = {"next": address, "previous": address, "results": schema}
+        return {"type": "object", "required": list(properties), "properties": properties}
+
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 18
@@ -234,8 +239,8 @@ class ImportDetail(MemberView):
 
     @extend_schema(request=shapes.FieldsSerializer, responses={202: shapes.UploadSerializer})
     def put(self, request: Request, project: UUID, job: UUID) -> Response:
-        sent = self.read(shapes.FieldsSerializer)
-        return Response(shapes.UploadSerializer(importing.choose(self.upload(job), **sent)).data, status=202)
+        found, sent = self.upload(job), self.read(shapes.FieldsSerializer)
+        return Response(shapes.UploadSerializer(importing.choose(found, **sent)).data, status=202)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, project: UUID, job: UUID) -> Response:
@@ -249,8 +254,8 @@ class ImportConfirm(ImportDetail):
 
     @extend_schema(request=shapes.ConfirmSerializer, responses={202: shapes.JobSerializer})
     def post(self, request: Request, project: UUID, job: UUID) -> Response:
-        sent = self.read(shapes.ConfirmSerializer)
-        made = importing.confirm(self.upload(job), by=self.member, at=timezone.now(), **sent)
+        found, sent = self.upload(job), self.read(shapes.ConfirmSerializer)
+        made = importing.confirm(found, by=self.member, at=timezone.now(), **sent)
         return Response(shapes.JobSerializer(made).data, status=202)
 
 

@@ -17,7 +17,7 @@ from projects.api import MemberList, MemberView
 from projects.enums import Action
 from projects.errors import DomainError
 from projects.labels import NewLabel
-from projects.models import GuidelineVersion, Question
+from projects.models import GuidelineVersion, Label, Question
 from projects.styles import Style
 
 ALL_OF_IT = ("questions__labels", "examples")
@@ -99,8 +99,8 @@ class DraftQuestion(DraftView):
 
     @extend_schema(request=shapes.QuestionTextSerializer, responses=shapes.QuestionSerializer)
     def put(self, request: Request, project: UUID, question: str) -> Response:
-        sent = self.read(shapes.QuestionTextSerializer)
-        changed = labels.edit_question(question_of(self.draft(), question), **sent, by=self.member)
+        row, sent = question_of(self.draft(), question), self.read(shapes.QuestionTextSerializer)
+        changed = labels.edit_question(row, **sent, by=self.member)
         return Response(shapes.QuestionSerializer(changed).data)
 
     @extend_schema(responses={204: None})
@@ -126,19 +126,19 @@ class DraftLabel(DraftView):
 
     @extend_schema(request=shapes.LabelTextSerializer, responses=shapes.LabelSerializer)
     def put(self, request: Request, project: UUID, question: str, label: str) -> Response:
-        sent = self.read(shapes.LabelTextSerializer)
-        row = question_of(self.draft(), question).labels.filter(key=label).first()
-        if row is None:
-            raise Http404(_("This question has no such label."))
+        row, sent = self.label(question, label), self.read(shapes.LabelTextSerializer)
         return Response(shapes.LabelSerializer(labels.edit_label(row, **sent, by=self.member)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, project: UUID, question: str, label: str) -> Response:
+        labels.remove_label(self.label(question, label), by=self.member)
+        return Response(status=204)
+
+    def label(self, question: str, label: str) -> Label:
         row = question_of(self.draft(), question).labels.filter(key=label).first()
         if row is None:
             raise Http404(_("This question has no such label."))
-        labels.remove_label(row, by=self.member)
-        return Response(status=204)
+        return row
 
 
 class DraftExamples(DraftView, MemberList):
@@ -154,10 +154,9 @@ class DraftExamples(DraftView, MemberList):
 
 
 class DraftExample(DraftView):
-    @extend_schema(request=shapes.NewExampleSerializer, responses=shapes.ExampleSerializer)
+    @extend_schema(request=shapes.ExampleChangeSerializer, responses=shapes.ExampleSerializer)
     def put(self, request: Request, project: UUID, example: UUID) -> Response:
-        sent = self.read(shapes.NewExampleSerializer)
-        row = self.one(self.draft().examples.filter(question_key=sent.pop("question_key")), example)
+        row, sent = self.one(self.draft().examples.all(), example), self.read(shapes.ExampleChangeSerializer)
         return Response(shapes.ExampleSerializer(examples.edit_example(row, **sent, by=self.member)).data)
 
     @extend_schema(responses={204: None})

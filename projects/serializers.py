@@ -26,6 +26,12 @@ def written(**options: Any) -> serializers.CharField:
     return serializers.CharField(allow_blank=True, trim_whitespace=False, **options)
 
 
+# Said to the schema, since "anything" and "null" side by side are one too many for it.
+@extend_schema_field({"type": ["object", "array", "string", "number", "boolean"]})
+class JsonField(serializers.JSONField):
+    """A value as the question's task type has it."""
+
+
 class ProjectSerializer(serializers.ModelSerializer[Project]):
     roles = serializers.SerializerMethodField(help_text="Your roles in the project.")
 
@@ -54,8 +60,8 @@ class QuestionSerializer(serializers.ModelSerializer[Question]):
 
 
 class ExampleSerializer(serializers.ModelSerializer[Example]):
-    value = serializers.JSONField()
-    confused_with = serializers.JSONField(allow_null=True)
+    value = JsonField()
+    confused_with = JsonField(allow_null=True)
     content = serializers.DictField(help_text="field -> what is shown")
 
     class Meta:
@@ -75,17 +81,21 @@ class ExampleSerializer(serializers.ModelSerializer[Example]):
         read_only_fields = fields
 
 
-class NewExampleSerializer(serializers.Serializer[Any]):
-    question_key = serializers.CharField()
+class ExampleChangeSerializer(serializers.Serializer[Any]):
     content = serializers.DictField(child=written(), help_text="field -> text")
-    value = serializers.JSONField()
-    confused_with = serializers.JSONField(required=False, allow_null=True, default=None)
+    value = JsonField()
+    confused_with = JsonField(required=False, allow_null=True, default=None)
     rationale = written(required=False, default="")
     kind = serializers.ChoiceField(choices=ExampleKind.choices, default=ExampleKind.CLEAR)
 
 
+class NewExampleSerializer(ExampleChangeSerializer):
+    question_key = serializers.CharField()
+
+
 class VersionSerializer(serializers.ModelSerializer[GuidelineVersion]):
-    number = serializers.CharField(read_only=True)
+    number = serializers.CharField(read_only=True, help_text="empty for a draft")
+    change = serializers.ChoiceField(choices=Change.choices, allow_blank=True, help_text="empty for a draft")
 
     class Meta:
         model = GuidelineVersion
