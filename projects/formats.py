@@ -28,7 +28,7 @@ from projects.decoding import RECORD_LIMIT, FormatError, declared_encoding, line
 from projects.json_records import Record, RecordError
 from projects.task_types import Json
 
-__all__ = ["FORMATS", "Format", "FormatError", "Record", "Row", "guess_format"]
+__all__ = ["FORMATS", "Format", "FormatError", "NoRows", "Record", "Row", "guess_format"]
 
 # The csv module has one limit for the whole process, and its default of 131,072 is shorter than some texts.
 csv.field_size_limit(RECORD_LIMIT)
@@ -41,6 +41,14 @@ class Row:
     number: int
     record: Record | None
     problem: str | None = None
+
+
+class NoRows(FormatError):
+    """A table that has a header and nothing below it; `header` are its columns."""
+
+    def __init__(self, header: list[str]) -> None:
+        super().__init__("The file has a header and no rows: add rows below the header.")
+        self.header = header
 
 
 class Format(ABC):
@@ -78,7 +86,7 @@ class Delimited(Format):
             found = problem or _fields_problem(fields, header, number)
             yield Row(number, None, found) if found else Row(number, dict(zip(header, fields, strict=True)))
         if not rows:
-            raise FormatError("The file has a header and no rows: add rows below the header.")
+            raise NoRows(header)
 
     def _records(self, stream: IO[bytes]) -> Iterator[tuple[int, list[str], str | None]]:
         """The line that each record begins on, its fields, and why it could not be read; blank lines left out."""

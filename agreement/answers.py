@@ -1,0 +1,140 @@
+"""Everything that is said of the ratings of a file, as plain data for --json and for print. Pure: no Django."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agreement.codebooks import BadRatings, Declared, quoted, text_of
+from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
+from agreement.coefficients.bootstrap import LEVEL, REPLICATES
+from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
+from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
+from agreement.coefficients.ratings import Ratings
+from agreement.coefficients.summary import as_json
+from agreement.files import Loaded
+
+LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
+# Titles of what is no entry of the registry and may yet be the headline.
+TITLES = {
+    "expert_kappa_pooled": "Cohen's kappa with the expert (all ratings by others, each with the expert's)",
+    "weighted_kappa_custom": "Weighted kappa (declared weights)",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be made of the ratings. `weights` names the headline's, `matrix` are declared ones."""
+
+    weights: str | None = None
+    matrix: Sequence[Sequence[float]] | None = None
+    expert: str | None = None
+    interval: bool = True
+    seed: int = 1
+    replicates: int = REPLICATES
+    confidence: float = LEVEL
+
+
+def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
+    """The answer of `manage.py agreement`, whose docstring describes it.
+
+    Raises
+    ------
+    BadRatings, ValueError : weights, an expert or a scale that these ratings cannot carry
+    """
+    ratings, level = loaded.ratings, declared.level
+    _check_weights(declared, asked)
+    summary = summarise(
+        ratings,
+        level,
+        seed=asked.seed,
+        replicates=asked.replicates,
+        interval=asked.interval,
+        confidence=asked.confidence,
+        weights=_checked_matrix(ratings, asked),
+        expert=_expert(ratings, level, asked.expert),
+        set_classes=loaded.classes,
+    )
+    if level == MULTILABEL:
+        summary["answers"], summary["labels"] = summary["labels"], [as_json(name) for name in loaded.classes]
+    weights = (asked.weights or LINEAR) if level == ORDINAL else asked.weights
+    design = headline.design_of(ratings, level, expert=asked.expert is not None, weights=weights or LINEAR)
+    choice = headline.choose(design)
+    key = str(choice.key)
+    return {
+        "scale": summary.pop("level"),
+        **summary,
+        "weights": weights,
+        "expert": asked.expert,
+        "headline": {
+            "key": key,
+            "title": COEFFICIENTS[key].title if key in COEFFICIENTS else TITLES[key],
+            "reason": choice.reason,
+            "beside": [each for each in choice.beside if each in summary["statistics"]],
+        },
+        "diagnostics": [_plain(each) for each in diagnose(ratings, level)],
+        "notes": _notes(loaded, declared, asked, key),
+    }
+
+
+def _check_weights(declared: Declared, asked: Asked) -> None:
+    if asked.weights in (LINEAR, QUADRATIC) and declared.level not in ORDERED:
+        raise BadRatings(f"Weights follow the order of the labels, and a {declared.level} scale has none.")
+    if asked.matrix is not None and declared.level == MULTILABEL:
+        raise BadRatings("A matrix of weights is for single labels: sets have the Jaccard and the MASI distance.")
+    if asked.matrix is not None and declared.labels is None:
+        raise BadRatings("The rows of a matrix of weights follow the order of the labels: declare the labels with it.")
+
+
+def _checked_matrix(ratings: Ratings, asked: Asked) -> Sequence[Sequence[float]] | None:
+    if asked.matrix is not None:
+        distances.custom(asked.matrix, ratings.n_labels)
+    return asked.matrix
+
+
+def _expert(ratings: Ratings, level: str, name: str | None) -> int | None:
+    """The expert's column."""
+    if name is None:
+        return None
+    if level == MULTILABEL:
+        raise BadRatings("Agreement with an expert is made for single labels, not for sets of them.")
+    if ratings.exchangeable:
+        raise BadRatings("Agreement with an expert needs to know who rated, and the raters are exchangeable here.")
+    if name not in ratings.raters:
+        raise BadRatings(f"The expert {quoted(name)} is none of the raters {', '.join(map(quoted, ratings.raters))}.")
+    return ratings.raters.index(name)
+
+
+def _plain(found: Diagnostic) -> dict[str, Any]:
+    # true and false are labels too, and JSON writes them so.
+    words = {name: text_of(value) if isinstance(value, bool) else value for name, value in found.numbers.items()}
+    return {"key": found.key, "numbers": dict(found.numbers), "sentence": SENTENCES[found.key] % words}
+
+
+def _notes(loaded: Loaded, declared: Declared, asked: Asked, key: str) -> list[str]:
+    """How the file was understood where nothing was said."""
+    notes = []
+    names = loaded.classes if declared.level == MULTILABEL else loaded.ratings.labels
+    if declared.labels is None:
+        listed = ", ".join(quoted(name) for name in names)
+        notes.append(
+            f"No labels were declared, so the {len(names)} that occur count as all there are: {listed}. A label that"
+            " nobody used changes AC1, AC2 and Brennan-Prediger."
+        )
+        notes += _alike(names)
+    if key == "weighted_kappa_linear" and asked.weights is None:
+        notes.append("No weights were named, so the headline takes linear ones; quadratic ones stand beside it.")
+    return notes
+
+
+def _alike(names: Sequence[Any]) -> list[str]:
+    """Labels that differ by case or blanks only, most likely by a slip."""
+    first: dict[str, Any] = {}
+    notes = []
+    for name in names:
+        folded = " ".join(text_of(name).split()).casefold()
+        if folded in first:
+            notes.append(f"{quoted(first[folded])} and {quoted(name)} look alike and are counted as two labels.")
+        first.setdefault(folded, name)
+    return notes
