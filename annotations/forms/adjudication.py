@@ -20,10 +20,12 @@ _AUTO = {"dir": "auto"}
 class ExampleFields(forms.Form):
     """The wording in which a case is shown as an example: a text for each field that the item shows."""
 
+    # A browser must not insist on fields that are folded away; the server does where the example is wanted.
+    use_required_attribute = False
+
     kind = forms.ChoiceField(
         choices=ExampleKind.choices,
         initial=ExampleKind.CLEAR,
-        required=False,
         label=gettext_lazy("Kind"),
         widget=forms.RadioSelect,
     )
@@ -40,7 +42,7 @@ class ExampleFields(forms.Form):
         self.content_names = [name for name, _text in content]
         for place, (name, text) in enumerate(content):
             self.fields[f"content-{place}"] = forms.CharField(
-                required=False,
+                required=text not in (None, ""),
                 label=_("Text") if len(content) == 1 else name,
                 initial="" if text is None else str(text),
                 widget=forms.Textarea(attrs={"rows": 3, **_AUTO}),
@@ -54,9 +56,13 @@ class ExampleFields(forms.Form):
 
     def example(self) -> ExampleText:
         sent = self.cleaned_data
-        content: Mapping[str, Json] = {name: sent[f"content-{place}"] for place, name in enumerate(self.content_names)}
+        content: Mapping[str, Json] = {
+            name: sent.get(f"content-{place}", "") for place, name in enumerate(self.content_names)
+        }
         return ExampleText(
-            content=content, rationale=sent["example_rationale"], kind=sent["kind"] or ExampleKind.CLEAR.value
+            content=content,
+            rationale=sent.get("example_rationale", ""),
+            kind=sent.get("kind") or ExampleKind.CLEAR.value,
         )
 
 
@@ -71,13 +77,13 @@ class ResolutionForm(ExampleFields):
     rationale = forms.CharField(
         label=gettext_lazy("Why"),
         max_length=RATIONALE_LIMIT,
-        widget=forms.Textarea(attrs={"rows": 3, **_AUTO}),
+        widget=forms.Textarea(attrs={"rows": 3, "required": True, **_AUTO}),
         error_messages={"required": gettext_lazy("Say why: the rationale is what the guideline can learn from.")},
     )
     cause = forms.ChoiceField(
         choices=Cause.choices,
         label=gettext_lazy("Why the two differed"),
-        widget=forms.RadioSelect,
+        widget=forms.RadioSelect(attrs={"required": True}),
         error_messages={"required": gettext_lazy("Say what the disagreement came from.")},
     )
     as_example = forms.BooleanField(
@@ -88,6 +94,9 @@ class ResolutionForm(ExampleFields):
         super().__init__(*args, **kwargs)
         self.question = question
         self.fields["value"].choices = [(label.key, label.name) for label in question.labels]  # type: ignore[attr-defined]  # a ChoiceField
+        if self.is_bound and not self["as_example"].value():
+            for field in self.wording:
+                field.field.required = False
 
     def decision(self) -> dict[str, Any]:
         """What `adjudication.resolve` takes."""

@@ -51,6 +51,8 @@ form?.addEventListener("change", (event) => {
   if (event.target === asExample || event.target.name === "value") refreshPreview();
 });
 
+form?.addEventListener("input", refreshPreview);
+
 form?.querySelector("[data-preview]")?.addEventListener("click", (event) => {
   if (!window.htmx) return;
   event.preventDefault();

@@ -369,6 +369,12 @@ def test_use_as_example_puts_the_wording_into_the_draft(leading, case):
     )
 
 
+def test_a_wanted_example_without_a_text_decides_nothing(leading, case):
+    answer = leading.post(deed("resolve", case), DECISION | {"as_example": "on", "content-0": " ", "kind": "clear"})
+
+    assert (answer.status_code, Resolution.objects.exists()) == (422, False)
+
+
 def test_the_preview_shows_the_example_and_saves_nothing(leading, case):
     sent = {"value": "complaint", "content-0": "Refund <b>me</b>."}
 
@@ -383,7 +389,9 @@ def test_the_preview_shows_the_example_and_saves_nothing(leading, case):
 
 
 def test_a_text_that_is_an_example_already_is_said(leading, case, lead):
-    leading.post(deed("resolve", case), DECISION | {"as_example": "on", "content-0": case.item.content["text"]})
+    leading.post(
+        deed("resolve", case), DECISION | {"as_example": "on", "content-0": case.item.content["text"], "kind": "clear"}
+    )
     leading.post(deed("reopen", case), {"reason": "misread"})
 
     assert "This text is an example in the draft already." in text(leading.get(deed("case", case)))
@@ -404,7 +412,7 @@ def test_an_empty_example_is_refused_in_its_form(leading, case, lead):
     answer = leading.post(deed("example", case), {"content-0": " ", "kind": "clear"})
 
     assert (answer.status_code, Example.objects.exists()) == (422, False)
-    assert "The example shows nothing" in text(answer)
+    assert "This field is required." in text(answer)
 
 
 def test_reopening_shows_the_earlier_decision_below_the_case(leading, case, lead):
