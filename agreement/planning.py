@@ -104,6 +104,7 @@ def for_limits(
     Donner & Rotondi 2010, the goodness-of-fit interval.
     """
     _check_kappa("kappa", kappa)
+    _check_probability("alpha", alpha)
     if not 0 <= lower < kappa or not (upper is None or kappa < upper < 1):
         raise ValueError("The limits must lie on either side of kappa, between 0 and 1.")
     p = _checked([prevalence, 1 - prevalence])
