@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,13 +34,17 @@ PAIR_COEFFICIENTS = ("cohen_kappa", "weighted_kappa_linear", "weighted_kappa_qua
 
 @dataclass(frozen=True)
 class Context:
-    """What all questions of a draw share, read once: who rated, who skipped why, and which draws came before."""
+    """What all questions of a draw share, read once: who rated, who skipped why, and which draws came before.
+
+    `matrix_of` gives the ratings of those other draws on a question, None where they were not asked it.
+    """
 
     raters: tuple[Membership, ...]
     skips: tuple[tuple[str, str, int], ...]
     versions: tuple[tuple[str, int], ...]
     earlier: Draw | None
     siblings: tuple[Draw, ...]
+    matrix_of: Callable[[Draw, str], Matrix | None]
 
     @classmethod
     def of(cls, draw: Draw, *, at: datetime) -> "Context":
@@ -53,6 +57,7 @@ class Context:
             versions=tuple((f"{major}.{minor}", count) for major, minor, count in shown.order_by("version__minor")),
             earlier=_earlier(draw),
             siblings=_siblings(draw),
+            matrix_of=lambda other, question_key: _matrix_of(other, question_key, at=at),
         )
 
 
@@ -87,8 +92,8 @@ def seed_of(draw: Draw, question_key: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{draw.uuid}/{question_key}".encode()).digest()[:6])
 
 
-def compute(draw: Draw, matrix: Matrix, context: Context, *, at: datetime) -> dict[str, Any]:
-    """Everything that pages, API and exports show of a draw and question, as plain data."""
+def compute(draw: Draw, matrix: Matrix, context: Context) -> dict[str, Any]:
+    """Everything that pages, API and exports show of a draw and question, as plain data. Asks no database itself."""
     protocol = Protocol.from_json(draw.protocol, [matrix.question])
     rule, ratings = protocol.questions[matrix.question.key], matrix.ratings
     seed = seed_of(draw, matrix.question.key)
@@ -118,8 +123,8 @@ def compute(draw: Draw, matrix: Matrix, context: Context, *, at: datetime) -> di
         "skips": [{"rater": rater, "reason": reason, "n": n} for rater, reason, n in context.skips],
         "versions": [{"version": version, "ratings": n} for version, n in context.versions],
         "unknown": [{"value": value, "ratings": n} for value, n in matrix.unknown],
-        "difference": _difference(context.earlier, matrix, chosen["key"], seed, at=at),
-        "pooled": _pooled(context.siblings, draw, matrix, chosen["key"], seed, at=at),
+        "difference": _difference(context, matrix, chosen["key"], seed),
+        "pooled": _pooled(context, draw, matrix, chosen["key"], seed),
     }
 
 
@@ -257,9 +262,10 @@ def _matrix_of(draw: Draw, question_key: str, *, at: datetime) -> Matrix | None:
     return None
 
 
-def _difference(earlier: Draw | None, matrix: Matrix, key: str, seed: int, *, at: datetime) -> dict[str, Any] | None:
+def _difference(context: Context, matrix: Matrix, key: str, seed: int) -> dict[str, Any] | None:
     """This draw minus the newest closed one of the MAJOR before: each is resampled by itself and subtracted."""
-    before = _matrix_of(earlier, matrix.question.key, at=at) if earlier else None
+    earlier = context.earlier
+    before = context.matrix_of(earlier, matrix.question.key) if earlier else None
     if earlier is None or before is None or before.question.task_type != matrix.question.task_type:
         return None
     sides, level = (matrix.ratings, before.ratings), TASK_TYPES[matrix.question.task_type].level
@@ -285,17 +291,16 @@ def _difference(earlier: Draw | None, matrix: Matrix, key: str, seed: int, *, at
     }
 
 
-def _pooled(
-    siblings: Sequence[Draw], draw: Draw, matrix: Matrix, key: str, seed: int, *, at: datetime
-) -> dict[str, Any] | None:
-    parts = [part for other in siblings if (part := _matrix_of(other, matrix.question.key, at=at)) is not None]
+def _pooled(context: Context, draw: Draw, matrix: Matrix, key: str, seed: int) -> dict[str, Any] | None:
+    question = matrix.question.key
+    parts = [part for other in context.siblings if (part := context.matrix_of(other, question)) is not None]
     if not parts:
         return None
     ratings = matrices.pooled([*parts, matrix])
     level = TASK_TYPES[matrix.question.task_type].level
     if not COEFFICIENTS[key].applies(ratings, level):
         key = f"krippendorff_alpha_{level}"
-    waves = [*(other.wave.number for other in siblings), draw.wave.number]
+    waves = [*(other.wave.number for other in context.siblings), draw.wave.number]
     return {"waves": waves, "key": key, "title": COEFFICIENTS[key].title, **_one(ratings, key, seed)}
 
 

@@ -8,7 +8,7 @@ small one. Ratings are matched by item and member, never by position.
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -116,7 +116,7 @@ def of(draw: Draw, question: Question, *, by: Sequence[Membership], at: datetime
     """
     rows = _grouped(draw, question.key, by, at) if len(by) <= MOST_COLUMNS else _streamed(draw, question.key, by, at)
     labels = tuple(question.labels.all())
-    return _matrix(draw, question, labels, tuple(by), rows)
+    return of_rows(draw, question, labels, tuple(by), rows, stratum_sizes(draw))
 
 
 def _items(draw: Draw, at: datetime) -> QuerySet[Annotation, Any]:
@@ -162,11 +162,19 @@ def _streamed(draw: Draw, key: str, by: Sequence[Membership], at: datetime) -> I
         yield answers, stratum, items
 
 
-def _matrix(
-    draw: Draw, question: Question, labels: tuple[Label, ...], by: tuple[Membership, ...], rows: Iterable[Row]
+def of_rows(
+    draw: Draw,
+    question: Question,
+    labels: tuple[Label, ...],
+    by: tuple[Membership, ...],
+    rows: Iterable[Row],
+    sizes: Mapping[str, tuple[int, int]],
 ) -> Matrix:
+    """The pattern table of rows: what each of `by` answered (as JSON), the stratum, and how many items show it.
+
+    Asks no database: the recompute kit makes its tables of a file here. `sizes` as `stratum_sizes` has them.
+    """
     code_of = {label.key: place for place, label in enumerate(labels)}
-    sizes = _stratum_sizes(draw) if draw.protocol.get("strata_field") else {}
     place_of = {stratum: place for place, stratum in enumerate(sizes)}
     unknown: Counter[str] = Counter()
     codes, weights, strata = [], [], []
@@ -205,14 +213,16 @@ def _values(labels: Sequence[Label]) -> tuple[float, ...] | None:
     return tuple(values) if len(values) == len(labels) and values else None
 
 
-def _stratum_sizes(draw: Draw) -> dict[str, tuple[int, int]]:
-    """Stratum -> (items in the wave, items drawn), in alphabetical order."""
+def stratum_sizes(draw: Draw) -> dict[str, tuple[int, int]]:
+    """Stratum -> (items in the wave, items drawn), in alphabetical order; empty where the draw has no strata."""
+    if not draw.protocol.get("strata_field"):
+        return {}
     rows = WaveItem.objects.filter(wave_id=draw.wave_id).order_by("stratum").values("stratum")
     counted = rows.annotate(items=Count("pk"), drawn=Count("draw"))
     return {row["stratum"]: (row["items"], row["drawn"]) for row in counted}
 
 
-def _populations(sizes: dict[str, tuple[int, int]]) -> tuple[float, ...] | None:
+def _populations(sizes: Mapping[str, tuple[int, int]]) -> tuple[float, ...] | None:
     """The size of each stratum where they were drawn at unequal rates, so that figures are also weighted to it.
 
     A proportional draw is within three items of its share in each stratum; that is no reason to weight.

@@ -124,7 +124,7 @@ def _run(draw: Draw, question: Question, context: figures.Context, *, at: dateti
         # Inputs that come back (a correction taken back) make the run that has them the newest one again.
         Run.objects.filter(pk=known.pk).update(created_at=at)
         return known
-    result = figures.compute(draw, matrix, context, at=at)
+    result = figures.compute(draw, matrix, context)
     made, _created = Run.objects.get_or_create(
         draw=draw,
         question_key=question.key,
