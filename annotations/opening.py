@@ -167,7 +167,7 @@ def _warnings(share_percent: Decimal, overlap: int, ratings: int, annotators: in
     elif overlap and annotators < ratings:
         people = ngettext("%(n)s annotator", "%(n)s annotators", annotators) % {"n": annotators}
         found.append(
-            _("There is %(people)s, and every overlap item needs %(ratings)s: the draw waits until others join.")
+            _("The project has %(people)s, and every overlap item needs %(ratings)s: the draw waits until others join.")
             % {"people": people, "ratings": ratings}
         )
     if share_percent and not overlap:

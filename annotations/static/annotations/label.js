@@ -29,15 +29,17 @@ const sheet = () => task().dataset.sheet;
 
 // -- the quiet word ---------------------------------------------------------------------------------------------------
 
-function say(word) {
-  state.textContent = state.dataset[word] ?? word;
+function say(word, ...more) {
+  const words = document.createElement("span");
+  words.append(state.dataset[word] ?? word, ...more);
+  state.replaceChildren(words);
 }
 
 function sayLogIn() {
   const link = document.createElement("a");
   link.href = loginUrl;
   link.textContent = state.dataset.loginLink;
-  state.replaceChildren(`${state.dataset.login} `, link);
+  say("login", " ", link);
 }
 
 function sayRefusal(html) {

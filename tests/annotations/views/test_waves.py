@@ -74,7 +74,7 @@ def test_opening_says_in_words_what_will_happen(project, lead, anna, ben, client
         ({"share_percent": "0"}, "None of them is rated twice"),
         ({"share_percent": "100"}, "Raters know that they are measured"),
         ({"share_percent": "1"}, "nothing of this wave would be measured"),
-        ({"ratings_per_item": "4"}, "There is 2 annotators, and every overlap item needs 4"),
+        ({"ratings_per_item": "4"}, "The project has 2 annotators, and every overlap item needs 4"),
         ({"scope": "some", "size": "41"}, "Only 40 fresh items are there, and the wave needs 41"),
         ({"scope": "some", "size": "soon"}, "40 items are released"),
         ({"share_percent": "NaN", "ratings_per_item": "99"}, "draws 4 of them at random to be rated by 2 people"),
