@@ -1,5 +1,6 @@
 // The labelling page: one key labels, one request saves it and brings the next item. Without this file the same forms
 // work with a button; with it nothing that was given or typed gets lost with a connection, a log-in or a tab.
+// One file, though long: the page loads in six requests, and each further module would be one more.
 
 import { isTyping, pressed, withKey } from "../frame.js";
 import { ask, Kept } from "./kept.js";
