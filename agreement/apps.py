@@ -5,3 +5,10 @@ from django.utils.translation import gettext_lazy as _
 class AgreementConfig(AppConfig):
     name = "agreement"
     verbose_name = _("agreement")
+
+    def ready(self) -> None:
+        from agreement import kits
+        from annotations import exporting
+
+        title = _("Figures with their ratings, to recompute (JSONL)")
+        exporting.register("kit", exporting.Export(title, None, kits.rows, kits.total, ("jsonl",), closed_only=True))

@@ -55,12 +55,18 @@ RATING_FIELDS = (
 
 @dataclass(frozen=True)
 class Export:
-    """One kind of file: its rows, its columns, and how many steps it takes."""
+    """One kind of file: its rows, its columns, and how many steps it takes.
+
+    `fields` is None where rows differ in what they hold. The first of `formats` is made where another is asked for.
+    `closed_only` says that nothing of an open draw is ever in it, so that nobody takes a look by making it.
+    """
 
     title: Any
-    fields: Sequence[str]
+    fields: Sequence[str] | None
     rows: Callable[[Project, Sequence[Draw]], Iterator[tuple[int, Mapping[str, Json]]]]
     total: Callable[[Project], int]
+    formats: Sequence[str] = FILE_FORMATS
+    closed_only: bool = False
 
 
 # -- asking for one ----------------------------------------------------------------------------------------------------
@@ -77,7 +83,9 @@ def start(project: Project, *, what: str, file_format: str, by: Membership, at: 
                 _("“%(found)s” cannot be exported: expected one of %(known)s.")
                 % {"found": found, "known": ", ".join(known)}
             )
-    return jobs.create(project, JobKind.EXPORT, params={"what": what, "format": file_format}, by=by, at=at)
+    formats = EXPORTS[what].formats
+    made = file_format if file_format in formats else formats[0]
+    return jobs.create(project, JobKind.EXPORT, params={"what": what, "format": made}, by=by, at=at)
 
 
 def of_project(project: Project) -> QuerySet[Job]:
@@ -167,14 +175,15 @@ def run(job: Job) -> None:
     if project is None or by is None:
         raise DomainError(_("Whoever asked for this export is no longer in the project: start a new one."))
     access.require(by, Action.EXPORT)
+    closed_only = EXPORTS[job.params["what"]].closed_only
     while True:
-        hidden, shown = _open_draws(project, by)
+        hidden, shown = ([], []) if closed_only else _open_draws(project, by)
         # Before the first row is read: a look that was taken is on record even if the file is never fetched.
         for draw in shown:
             draws.look(draw, by=by, at=timezone.now())
         with TemporaryFile() as stream:
             rows = _write(job, project, hidden, stream)
-            if _opened_meanwhile(project, by, [*hidden, *shown]):
+            if not closed_only and _opened_meanwhile(project, by, [*hidden, *shown]):
                 continue  # rows of that wave may be in the file, and nobody asked whether they may be
             stream.seek(0)
             _keep(job, stream)
@@ -326,3 +335,8 @@ EXPORTS: dict[str, Export] = {
     "gold": Export(gettext_lazy("Final labels (gold)"), gold.FIELDS, _gold_rows, _count_items),
     "ratings": Export(gettext_lazy("All ratings"), RATING_FIELDS, _rating_rows, _count_ratings),
 }
+
+
+def register(key: str, export: Export) -> None:
+    """A file of a higher app's, offered beside these; called once, from its AppConfig.ready."""
+    EXPORTS[key] = export
