@@ -65,6 +65,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     return {
         "scale": summary.pop("level"),
         **summary,
+        "exchangeable": ratings.exchangeable,
         "weights": weights,
         "expert": asked.expert,
         "headline": {

@@ -48,10 +48,12 @@ def _width(text: str) -> int:
 
 def _opening(answer: Mapping[str, Any], name: str) -> Lines:
     raters, labels = answer["raters"], answer["labels"]
+    n = len(raters)
+    people, places = ngettext("%(n)s rater", "%(n)s raters", n), ngettext("%(n)s place", "%(n)s places of ratings", n)
     about = {
         "name": name,
         "items": sentences.items(answer["n_items"]),
-        "raters": ngettext("%(n)s rater", "%(n)s raters", len(raters)) % {"n": len(raters)},
+        "raters": (places if answer["exchangeable"] else people) % {"n": n},
         "names": _listed(raters),
         "labels": ngettext("%(n)s label", "%(n)s labels", len(labels)) % {"n": len(labels)},
         "label_names": _listed([_label(each) for each in labels]),

@@ -209,7 +209,7 @@ def test_json_has_the_documented_keys(tmp_path: Path) -> None:
 
     assert set(answer) == {
         *("file", "scale", "labels", "raters", "n_items", "statistics", "headline", "diagnostics", "notes"),
-        *("uses", "table", "seed", "engine", "weights", "expert"),
+        *("uses", "table", "seed", "engine", "weights", "expert", "exchangeable"),
     }
     assert (answer["labels"], answer["raters"], answer["n_items"]) == (["yes", "no"], ["anna", "ben"], 4)
     assert (answer["uses"], answer["table"]) == ([[1, 2], [2, 1]], [[1, 0], [1, 1]])
@@ -339,6 +339,14 @@ What it cannot tell
   - How the people would agree on other items, or with another guideline.
   - Whether this is good enough: that depends on what the labels are for.
 """
+    )
+
+
+def test_report_of_exchangeable_raters_speaks_of_places(tmp_path: Path) -> None:
+    text = printed(write(tmp_path, LONG), "--labels", "yes,no", "--exchangeable", "--no-interval")
+
+    assert text.splitlines()[0].endswith(
+        "ratings.csv: 4 items, 2 places of ratings (1, 2), 2 labels (yes, no), scale nominal."
     )
 
 

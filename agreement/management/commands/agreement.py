@@ -13,7 +13,7 @@ The answer of --json is one object:
   notes               sentences on how the file was understood
   uses, table         uses of each label by each rater; for two raters the table of counts, the first one's labels down
   answers             multilabel: the distinct sets, which `uses` and `table` count; `labels` are their members
-  seed, engine, weights, expert
+  seed, engine, weights, expert, exchangeable
 
 REASON is no_pairs, no_variation, one_category, one_item or no_defined_pair. Keys may be added; these stay.
 """
