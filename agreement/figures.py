@@ -247,10 +247,10 @@ def _siblings(draw: Draw) -> tuple[Draw, ...]:
     same = Draw.objects.closed().filter(wave__project=draw.wave.project_id, wave__major=draw.wave.major)
     before = same.filter(wave__number__lt=draw.wave.number).order_by("wave__number")
     before = before.select_related("wave__version").defer("population")
-    return tuple(other for other in before if _terms(other) == _terms(draw))
+    return tuple(other for other in before if terms(other) == terms(draw))
 
 
-def _terms(draw: Draw) -> dict[str, Any]:
+def terms(draw: Draw) -> dict[str, Any]:
     """What two protocols must share for their draws to pool; under which MINOR they opened is told, not compared."""
     return {name: value for name, value in draw.protocol.items() if name != "version"}
 

@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from agreement.views import draws, home, protocol
+from agreement.views import draws, effects, home, protocol
 
 app_name = "agreement"
 urlpatterns = [
     path("p/<uuid:project>/", home.home, name="home"),
     path("p/<uuid:project>/protocol/", protocol.protocol, name="protocol"),
     path("p/<uuid:project>/agreement/", draws.agreement, name="agreement"),
+    path("p/<uuid:project>/effect/", effects.effect, name="effect"),
+    path("p/<uuid:project>/effect/<uuid:version>/", effects.effect, name="effect-version"),
+    path("p/<uuid:project>/effect/example/<uuid:lineage>/", effects.effect_of_example, name="effect-example"),
     path("p/<uuid:project>/agreement/<uuid:draw>/waive/", draws.waive, name="waive"),
     path("p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/", draws.draw, name="draw"),
     path(

@@ -24,6 +24,7 @@ class ExampleReading:
     """An example with its values in words. `names_known`: its question and labels are all in the version."""
 
     uuid: UUID | None
+    lineage: UUID | None
     question_key: str
     content: Mapping[str, Json]
     value: Json
@@ -131,6 +132,7 @@ def example_reading(example: Example, questions: Iterable[QuestionPart | Questio
     keys = [*_values(example.value), *_values(example.confused_with)]
     return ExampleReading(
         uuid=example.uuid,
+        lineage=example.lineage,
         question_key=example.question_key,
         content=example.content,
         value=example.value,

@@ -1,4 +1,4 @@
-"""Intervals that need no resampling: Wilson's for a share, and Fisher's z beside the bootstrap."""
+"""Intervals that need no resampling: Wilson's for a share, Newcombe's for a difference, Fisher's z."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 from agreement.coefficients.bootstrap import LEVEL, Interval
 
-WILSON, FISHER = "wilson", "fisher z"
+WILSON, FISHER, NEWCOMBE = "wilson", "fisher z", "newcombe"
 
 
 def wilson(agreed: float, n: float, level: float = LEVEL) -> Interval:
@@ -30,3 +30,15 @@ def fisher_z(value: float, error: float, level: float = LEVEL) -> Interval | Non
     z = NormalDist().inv_cdf((1 + level) / 2)
     half = z * error / (1 - value * value)
     return Interval(tanh(atanh(value) - half), tanh(atanh(value) + half), level, FISHER)
+
+
+def newcombe(first: tuple[float, float], second: tuple[float, float], level: float = LEVEL) -> Interval:
+    """The interval of a difference of two independent shares, first minus second, each (found, n): the hybrid of two
+    Wilson intervals (Newcombe 1998, method 10, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
+    """
+    (a, m), (b, n) = first, second
+    one, other = wilson(a, m, level), wilson(b, n, level)
+    difference = a / m - b / n
+    low = difference - sqrt((a / m - one.low) ** 2 + (other.high - b / n) ** 2)
+    high = difference + sqrt((one.high - a / m) ** 2 + (b / n - other.low) ** 2)
+    return Interval(max(low, -1.0), min(high, 1.0), level, NEWCOMBE)

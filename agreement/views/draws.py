@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from agreement import cells, gates, matrices, overview, report, runs, tasks
+from agreement import cells, effects, gates, matrices, overview, report, runs, tasks
 from agreement import protocol as protocols
 from agreement.enums import GateOutcome
 from agreement.forms import WaiverForm
@@ -123,6 +123,7 @@ def cell(request: HttpRequest, project: UUID, draw: UUID, question: str, one: st
         "other": labels[other],
         "page": page,
         "items": cells.describe(found, asked, list(page.object_list)),
+        "examples": effects.written_for(member.project, question, one, other) if one != other else [],
     }
     return render(request, "agreement/cell.html", context)
 
