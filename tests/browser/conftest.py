@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -34,8 +35,8 @@ def browser() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
-@pytest.fixture
-def services(tmp_path: Path) -> Iterator[dict[str, str]]:
+@contextmanager
+def own_services() -> Iterator[dict[str, str]]:
     """PostgreSQL (a database of its own) and Redis where the run has them, else SQLite and the file-system broker."""
     server = os.environ.get("BROWSER_DATABASE_URL", "")
     if not server:
@@ -48,6 +49,12 @@ def services(tmp_path: Path) -> Iterator[dict[str, str]]:
         base = server.rpartition("/")[0]
         yield {"DATABASE_URL": f"{base}/{name}", "REDIS_URL": os.environ.get("BROWSER_REDIS_URL", "")}
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def services() -> Iterator[dict[str, str]]:
+    with own_services() as env:
+        yield env
 
 
 @pytest.fixture
