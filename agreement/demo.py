@@ -16,10 +16,10 @@ from typing import Any
 from django.core.files.base import ContentFile
 from django.utils.translation import gettext as _
 
-from agreement import runs
+from agreement import gates, runs
 from annotations import adjudication, cases, draws, labelling, publishing, serving
 from annotations.enums import SkipReason, WaveState
-from annotations.models import Assignment, Case, Wave
+from annotations.models import Assignment, Case, Draw, Wave
 from projects import drafts, guidelines, importing, jobs, labels, members
 from projects.enums import Change, ExampleKind, Role
 from projects.examples import add_example
@@ -205,7 +205,12 @@ class Demo:
 
     def _third_wave(self) -> None:
         """A wave that is under way, so that there is something to label."""
-        self._open(None, share=Decimal(20))
+        wave = self._open(None, share=Decimal(20))
+        if wave.held:  # chance made the second round narrow: the demo goes on all the same, on record
+            before = Draw.objects.closed().filter(wave__project=self.project).latest("wave__number")
+            gates.waive(
+                before, reason=_("The demo goes on, so that there is something to label."), by=self.lead, at=self.at
+            )
         self._label(limit=self._size(40))
 
     # -- ratings -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,64 @@
+"""The demo plays the loop twice through the domain functions, so that every page has something to show."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from agreement import demo
+from agreement.models import GateDecision, Run
+from annotations.models import Annotation, Case, Draw, Revision, Wave
+from projects.models import Project
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.one_database]
+
+
+@pytest.fixture
+def played(db: None) -> Project:
+    return demo.Demo(start=timezone.now() - timedelta(days=21), scale=0.4).play()
+
+
+def test_the_demo_plays_two_rounds_and_leaves_a_third_under_way(played: Project) -> None:
+    waves = list(Wave.objects.order_by("number"))
+
+    assert [(wave.version.number, wave.state) for wave in waves] == [
+        ("1.0", "closed"),
+        ("2.0", "closed"),
+        ("2.0", "open"),
+    ]
+    assert [draw.closing for draw in Draw.objects.order_by("wave__number")] == ["complete", "complete", ""]
+    assert Annotation.objects.filter(wave_item__wave=waves[2]).exists()
+    assert waves[2].single_left > 0
+    assert Annotation.objects.filter(submitted_at__gt=timezone.now()).count() == 0
+    assert Revision.objects.count() >= Annotation.objects.count()
+
+
+def test_agreement_rises_from_the_first_guideline_to_the_second(played: Project) -> None:
+    runs = Run.objects.filter(question_key="intent", interim=False).order_by("draw__wave__number")
+    first, second = (run.result["statistics"]["krippendorff_alpha_nominal"]["value"] for run in runs)
+
+    assert 0.3 < first < second <= 1
+    assert set(GateDecision.objects.values_list("draw__wave__number", flat=True)) == {1, 2}
+
+
+def test_the_demo_s_conflicts_are_decided_in_part_and_became_examples(played: Project) -> None:
+    assert Case.objects.decided().exists()
+    assert Case.objects.open().exists()
+    second = played.versions.get(major=2)
+    assert second.examples.filter(origin="adjudicated").exists()
+    assert "simulated" in played.notice
+
+
+def test_the_command_says_who_can_log_in_and_is_not_built_twice(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "FIRST_WAVE", 40)
+    monkeypatch.setattr(demo, "SECOND_WAVE", 40)
+    said = StringIO()
+    call_command("demo", stdout=said, stderr=StringIO())
+
+    assert {"ada", "lea", "anna", "ben", "chloe", "dmitri", demo.PASSWORD} <= set(said.getvalue().split())
+    call_command("demo", "--if-empty", stdout=StringIO(), stderr=StringIO())
+    with pytest.raises(CommandError, match="already"):
+        call_command("demo", stdout=StringIO(), stderr=StringIO())
+    assert Project.objects.count() == 1
