@@ -16,13 +16,14 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, Max, OuterRef, Q
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotations import conflicts, eligibility, sampling
 from annotations.enums import AssignmentState, Closing, DrawState, SlotKind, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Look, Seat, Slot, Wave, WaveItem
+from annotations.retrying import retrying
 from annotations.sampling import Candidate, Tally
 from projects import access, guidelines
 from projects.enums import Role
@@ -134,8 +135,8 @@ def _frozen_protocol(
     if ratings_per_item is not None:
         protocol["ratings_per_item"] = ratings_per_item
     share, ratings = Decimal(str(protocol["share_percent"])), int(protocol["ratings_per_item"])
-    if not 0 <= share <= 100:
-        raise Invalid(_("A share of %(share)s %%: expected 0 to 100.") % {"share": share})
+    if not share.is_finite() or not 0 <= share <= 100 or share != round(share, 3):  # the column keeps three decimals
+        raise Invalid(_("A share of %(share)s %%: expected 0 to 100, with at most three decimals.") % {"share": share})
     if not 2 <= ratings <= 10:
         raise Invalid(_("%(ratings)s ratings per item: expected 2 to 10.") % {"ratings": ratings})
     protocol["version"] = version.number
@@ -301,28 +302,34 @@ def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
     last = done = 0
     while True:
         with transaction.atomic():
+            # The row is locked for the chunk: who ends the wave or corrects an item meanwhile comes before or after.
+            if not Wave.objects.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING).exists():
+                break
             rows = WaveItem.objects.filter(wave=wave, pk__gt=last).select_related("item").order_by("pk")
             part = list(rows.annotate(filled=Exists(Slot.objects.filter(wave_item=OuterRef("pk"))))[:CHUNK])
             if not part:
+                _serve(wave)
                 break
             Slot.objects.bulk_create(slot for row in part if not row.filled for slot in _slots_of(wave, row))
             last, done = part[-1].pk, done + len(part)
             if beat is not None:
                 beat(done)
-    with transaction.atomic():
-        overlap = Q(draw__isnull=False)
-        totals = WaveItem.objects.filter(wave=wave).aggregate(
-            overlap=Count("pk", filter=overlap), single=Count("pk", filter=~overlap)
-        )
-        ratings = totals["overlap"] * wave.ratings_per_item
-        Wave.objects.filter(pk=wave.pk, state=WaveState.OPENING).update(
-            state=WaveState.OPEN,
-            overlap_left=ratings,
-            overlap_all=ratings,
-            single_left=totals["single"],
-            single_all=totals["single"],
-        )
     wave.refresh_from_db()
+
+
+def _serve(wave: Wave) -> None:
+    """Count what the wave asks for, without items that were corrected while it was being filled, and open it."""
+    overlap = Q(draw__isnull=False)
+    asked = WaveItem.objects.filter(wave=wave).aggregate(
+        overlap=Sum("needed", filter=overlap, default=0), single=Sum("needed", filter=~overlap, default=0)
+    )
+    Wave.objects.filter(pk=wave.pk).update(
+        state=WaveState.OPEN,
+        overlap_left=asked["overlap"],
+        overlap_all=asked["overlap"],
+        single_left=asked["single"],
+        single_all=asked["single"],
+    )
 
 
 def _slots_of(wave: Wave, row: WaveItem) -> Iterator[Slot]:
@@ -376,6 +383,8 @@ def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at:
     """
     if closing == Closing.COMPLETE:
         raise ValueError("a draw closes as complete by itself")
+    if Wave.objects.filter(pk=draw.wave_id, state=WaveState.OPENING).exists():
+        raise DomainError(_("This wave is still being opened: wait until it is, or end it."), code="wave_opening")
     if closing == Closing.SHORT:
         left = leftovers(draw, at=at)
         if left.fillable:
@@ -385,8 +394,8 @@ def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at:
                 % {"slots": left.slots, "names": names},
                 code="not_short",
             )
-    if closing == Closing.EARLY and not reason.strip():
-        raise Invalid(_("Closing early needs a reason: it is printed with every figure of this draw."))
+    if closing == Closing.EARLY:
+        _need(reason)
     if not _close(draw, closing=closing, reason=reason.strip(), by=by, at=at):
         raise DomainError(_("This draw is already closed."), code="draw_closed")
     finish_waves(at=at)
@@ -394,32 +403,50 @@ def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at:
     return draw
 
 
-@transaction.atomic
+def _need(reason: str) -> None:
+    if not reason.strip():
+        raise Invalid(_("Closing early needs a reason: it is printed with every figure of this draw."))
+
+
+@retrying
 def _close(draw: Draw, *, closing: Closing, reason: str, by: Membership | None, at: datetime) -> bool:
-    """Of two callers at once one closes. A submit that is under way either counts or is kept as surplus."""
-    Slot.objects.unrated().filter(draw=draw).update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
+    """Of two callers at once one closes. A submit that is under way either counts or is kept as surplus.
+
+    A correction takes its annotation, then the draw: it is either in before the draw closes, or no longer measured.
+    """
+    if not Draw.objects.open().filter(pk=draw.pk).exists():
+        return False
+    _cancel(Slot.objects.unrated().filter(draw=draw))
+    Annotation.objects.filter(draw=draw, window_ends__gt=at).update(window_ends=at)
     won = Draw.objects.filter(pk=draw.pk, state=DrawState.OPEN).update(
         state=DrawState.CLOSED, closing=closing, closed_at=at, closed_by=by, reason=reason
     )
     if not won:
         return False
-    Annotation.objects.filter(draw=draw, window_ends__gt=at).update(window_ends=at)
-    Wave.objects.filter(pk=draw.wave_id).update(overlap_left=0)
     draw.refresh_from_db()
     conflicts.open_cases(draw, at=at)
+    Wave.objects.filter(pk=draw.wave_id).update(overlap_left=0)
     return True
 
 
-@transaction.atomic
+def _cancel(unrated: QuerySet[Slot]) -> None:
+    """Ask for none of these any more. Locked by id, since a submit takes a slot and then the one that follows it."""
+    list(unrated.order_by("pk").select_for_update().values_list("pk", flat=True))
+    unrated.update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
+
+
+@retrying
 def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None:
     """End a wave: its draw early, with a reason, and its singles unrated. What was unrated is fresh again."""
+    ended = {"state": WaveState.CLOSED, "closed_at": at, "single_left": 0, "overlap_left": 0}
+    # Who still fills it sees this and stops. (Of an open wave the row comes last.)
+    Wave.objects.filter(pk=wave.pk, state=WaveState.OPENING).update(**ended)
+    _cancel(Slot.objects.unrated().filter(wave=wave))
     draw = Draw.objects.open().filter(wave=wave).first()
     if draw is not None:
-        close(draw, closing=Closing.EARLY, reason=reason, by=by, at=at)
-    Slot.objects.unrated().filter(wave=wave).update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
-    Wave.objects.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(
-        state=WaveState.CLOSED, closed_at=at, single_left=0, overlap_left=0
-    )
+        _need(reason)
+        _close(draw, closing=Closing.EARLY, reason=reason.strip(), by=by, at=at)
+    Wave.objects.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(**ended)
     wave.refresh_from_db()
 
 
@@ -484,15 +511,31 @@ def release_cover(wave: Wave, *, by: Membership, at: datetime) -> None:
 
 @transaction.atomic
 def release(wave: Wave, *, by: Membership | None = None) -> None:
-    """The gate of `wave` lets the next waves under its MAJOR go (called by `agreement.gates`)."""
+    """The gate of `wave` lets the waves that wait for it go, up to the next one with a gate (see `agreement.gates`)."""
+    Project.objects.select_for_update(no_key=True).get(pk=wave.project_id)  # a wave that is just opened sees it, too
     Wave.objects.filter(pk=wave.pk).update(gate_cleared=True)
-    Wave.objects.filter(project=wave.project_id, major=wave.major, number__gt=wave.number, held=True).update(held=False)
+    later = Wave.objects.filter(project=wave.project_id, major=wave.major, number__gt=wave.number).order_by("number")
+    for following in later:
+        Wave.objects.filter(pk=following.pk, held=True).update(held=False)
+        draw = Draw.objects.filter(wave=following).exclude(state=DrawState.ABANDONED).first()
+        if draw is not None and has_threshold(draw.protocol) and not following.gate_cleared:
+            break
     wave.refresh_from_db()
 
 
-@transaction.atomic
+@retrying
 def give_up(draw: Draw, *, by: Membership, at: datetime) -> None:
-    """`by` takes no further measured slot of `draw`, and may see its figures from now on. Ratings given stay."""
+    """`by` takes no further measured slot of `draw`, and may see its figures from now on. Ratings given stay.
+
+    They stay as they are: the windows of what `by` labelled in this wave end, and the item in hand goes back.
+    """
+    held = Assignment.objects.filter(member=by, wave_item__wave=draw.wave, state=AssignmentState.OPEN)
+    for assignment in held.select_for_update(of=("self",)):
+        mine = Slot.objects.filter(pk=assignment.slot_id, state=SlotState.CLAIMED, claimed_by=by)
+        mine.update(lease_ends=at)
+        Assignment.objects.filter(pk=assignment.pk).update(state=AssignmentState.LAPSED)
+    given = Annotation.objects.filter(member=by, wave_item__in=WaveItem.objects.filter(wave=draw.wave))
+    given.filter(window_ends__gt=at).update(window_ends=at)
     seat, _created = Seat.objects.get_or_create(wave=draw.wave, member=by)
     if seat.gave_up_at is None:
         Seat.objects.filter(pk=seat.pk, gave_up_at__isnull=True).update(gave_up_at=at)
@@ -506,9 +549,13 @@ def may_see_figures(draw: Draw, member: Membership) -> bool:
 
 
 def look(draw: Draw, *, by: Membership, at: datetime) -> None:
-    """Log that `by` saw the interim figure of an open draw; only the first time is kept."""
+    """Log that `by` saw the interim figure of an open draw; only the first time is kept.
+
+    Should they annotate later on, they have given up its overlap by this.
+    """
     if draw.is_open:
         Look.objects.get_or_create(draw=draw, member=by, defaults={"at": at})
+        Seat.objects.filter(wave=draw.wave_id, member=by, gave_up_at__isnull=True).update(gave_up_at=at)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotations import serving
-from annotations.enums import AssignmentState, SkipReason, SlotState
-from annotations.models import Annotation, Assignment, Revision, Slot
-from annotations.retrying import retrying
+from annotations.enums import AssignmentState, DrawState, SkipReason, SlotState
+from annotations.models import Annotation, Assignment, Draw, Revision, Seat, Slot, Wave
+from annotations.retrying import LostRace, retrying
 from projects import keys, reading
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership
@@ -83,19 +83,18 @@ def submit(
 ) -> Saved:
     """Save what `member` answered. A repeated submit of the same form changes nothing.
 
-    Counted if the slot is still theirs, is unclaimed, or its holder's lease has ended; else kept as surplus. Raises
-    Http404 for somebody else's assignment, BadAnswers.
+    Counted if the slot, or another one of this item, is still theirs, is unclaimed, or its holder's lease has ended;
+    else kept as surplus. Raises Http404 for somebody else's assignment, BadAnswers.
     """
     row = _assignment(member, assignment)
     if row.state == AssignmentState.SUBMITTED:
         return Saved(row.annotation.uuid, repeated=True, differs=_differs(row, answers, comment))
     cleaned = clean_answers(row.version, answers)
-    slot = row.slot
-    counted = _take_slot(slot, member, at)
+    slot = _take_slot(row, member, at)
     row.member = member
-    annotation = _annotate(row, cleaned, _comment(comment), counted=counted, seconds=_seconds(seconds, row, at), at=at)
+    annotation = _annotate(row, cleaned, _comment(comment), slot=slot, seconds=_seconds(seconds, row, at), at=at)
     Assignment.objects.filter(pk=row.pk).update(state=AssignmentState.SUBMITTED, ended_at=at, draft=None)
-    if counted:
+    if slot is not None:
         serving.count_rating(slot, rater=member.pk, at=at)
     return Saved(annotation.uuid, repeated=False)
 
@@ -117,19 +116,37 @@ def _assignment(member: Membership, assignment: UUID) -> Assignment:
         .first()
     )
     if row is None:
+        # PostgreSQL drops a row from a join if another tab gave it another slot or version while this one waited.
+        if Assignment.objects.filter(uuid=assignment, member=member).exists():
+            raise LostRace
         raise Http404(_("There is no such item among yours."))
     return row
 
 
-def _take_slot(slot: Slot, member: Membership, at: datetime) -> bool:
+def _take_slot(row: Assignment, member: Membership, at: datetime) -> Slot | None:
+    """The slot that this rating fills, taken; None where there is none: the rating is kept as surplus."""
+    if row.state != AssignmentState.OPEN and row.slot.draw_id is not None and _gave_up(row, member):
+        return None
     free = Q(state=SlotState.OPEN) | Q(state=SlotState.CLAIMED, claimed_by=member)
     free |= Q(state=SlotState.CLAIMED, lease_ends__lt=at)
-    taken = Slot.objects.filter(free, pk=slot.pk)
-    return taken.update(state=SlotState.RATED, claimed_by=None, lease_ends=None) == 1
+    rated = {"state": SlotState.RATED, "claimed_by": None, "lease_ends": None}
+    if Slot.objects.filter(free, pk=row.slot_id).update(**rated):
+        return row.slot
+    # Late. The item may ask for another rating, and this person cannot meet it again to give that. All its slots are
+    # locked, so that a rating that just opens the next one either sees this one as surplus, or is seen here.
+    slots = Slot.objects.filter(wave_item=row.wave_item_id, kind=row.slot.kind).order_by("number")
+    for slot in list(slots.select_for_update(of=("self",))):
+        if Slot.objects.filter(free, pk=slot.pk).update(**rated):
+            return slot
+    return None
+
+
+def _gave_up(row: Assignment, member: Membership) -> bool:
+    return Seat.objects.filter(wave=row.wave_item.wave_id, member=member, gave_up_at__isnull=False).exists()
 
 
 def _annotate(
-    row: Assignment, answers: dict[str, Any], comment: str, *, counted: bool, seconds: float, at: datetime
+    row: Assignment, answers: dict[str, Any], comment: str, *, slot: Slot | None, seconds: float, at: datetime
 ) -> Annotation:
     """Write annotation and first revision, number it, and end the window of the one W submits before."""
     member, wave = row.member, row.wave_item.wave
@@ -137,10 +154,10 @@ def _annotate(
     has_window = wave.window_submits > 0 and wave.window_minutes > 0
     annotation = Annotation.objects.create(
         assignment=row,
-        slot=row.slot if counted else None,
+        slot=slot,
         wave_item_id=row.wave_item_id,
         item_id=row.item_id,
-        draw_id=row.slot.draw_id if counted else None,
+        draw_id=slot.draw_id if slot else None,
         member=member,
         version=row.version,
         major=row.major,
@@ -163,10 +180,17 @@ def _annotate(
         at=at,
         in_window=True,
     )
-    if has_window:
-        earlier = Annotation.objects.filter(member=member, seq=seq - wave.window_submits, window_ends__gt=at)
-        earlier.update(window_ends=at)
+    _end_windows(member, wave, seq, at)
     return annotation
+
+
+def _end_windows(member: Membership, wave: Wave, seq: int, at: datetime) -> None:
+    """Submit `seq` ends the window of the one W before it, W being what the protocol of that one's wave says."""
+    distances = Wave.objects.filter(project=wave.project_id).values_list(Value(seq) - F("window_submits"))
+    ended = Annotation.objects.filter(
+        member=member, seq__in=distances, wave_item__wave__window_submits=Value(seq) - F("seq")
+    )
+    Annotation.objects.filter(pk__in=ended.values("pk"), window_ends__gt=at).update(window_ends=at)
 
 
 def _next_number(member: Membership) -> int:
@@ -218,8 +242,8 @@ def correct(member: Membership, annotation: UUID, *, answers: dict[str, Any], at
         return Saved(row.uuid, repeated=True)
     number = row.revisions_count + 1
     Annotation.objects.filter(pk=row.pk).update(latest=cleaned, comment=comment, revisions_count=number)
-    # The window is checked in the statement that writes: a draw that is just closing ends it first, or is too late.
-    within = Annotation.objects.filter(pk=row.pk, window_ends__gt=at).update(answers=cleaned, measured_at=at)
+    in_time = Annotation.objects.filter(pk=row.pk, window_ends__gt=at)
+    within = _still_measures(row) and in_time.update(answers=cleaned, measured_at=at)
     Revision.objects.create(
         annotation=row,
         number=number,
@@ -231,6 +255,12 @@ def correct(member: Membership, annotation: UUID, *, answers: dict[str, Any], at
         in_window=bool(within),
     )
     return Saved(row.uuid, repeated=False)
+
+
+def _still_measures(row: Annotation) -> bool:
+    """False once the draw of `row` has closed, whenever this request set out. Holds its closing off until the end."""
+    draw = Draw.objects.select_for_update(no_key=True).filter(pk=row.draw_id or 0)
+    return draw.values_list("state", flat=True).first() in (None, DrawState.OPEN)
 
 
 def save_draft(member: Membership, assignment: UUID, *, draft: dict[str, Any], at: datetime) -> bool:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from annotations import draws, eligibility
 from annotations.enums import DrawState, SlotState
 from annotations.models import Acknowledgement, Annotation, Slot, Wave, WaveItem
+from annotations.retrying import retrying
 from projects import access, guidelines
 from projects.differences import Differences
 from projects.enums import Action
@@ -23,7 +24,7 @@ class NewerVersion(DomainError):
     code = "newer_version"
 
 
-@transaction.atomic
+@retrying
 def publish(
     draft: GuidelineVersion,
     *,

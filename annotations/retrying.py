@@ -1,6 +1,8 @@
 """Run a transaction again where the database, not the data, said no: a deadlock, a lost race for a unique row."""
 
 import functools
+import random
+import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -8,7 +10,8 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
-ATTEMPTS = 5
+ATTEMPTS = 6
+FIRST_PAUSE = 0.01  # seconds; each further one is twice as long, 0.3 s in all
 
 
 class LostRace(Exception):
@@ -16,7 +19,7 @@ class LostRace(Exception):
 
 
 def retrying(function: Callable[P, T]) -> Callable[P, T]:
-    """Run `function` in a transaction of its own, up to five times.
+    """Run `function` in a transaction of its own, up to six times.
 
     Inside another transaction it runs once, as part of that one: the outermost caller retries.
     """
@@ -33,6 +36,8 @@ def retrying(function: Callable[P, T]) -> Callable[P, T]:
             except (LostRace, IntegrityError, OperationalError) as error:
                 if attempt == ATTEMPTS or not _may_retry(error):
                     raise
+            # Whoever was first is still at it, and not all who lost shall come back at once.
+            time.sleep(FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.5, 1.5))
         raise AssertionError("unreachable")
 
     return run

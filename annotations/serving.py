@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotations.draws import clock_key
 from annotations.enums import AssignmentState, SlotState, WaveState
-from annotations.models import Annotation, Assignment, Pair, Seat, Slot, Wave, WaveItem
+from annotations.models import Annotation, Assignment, Draw, Look, Pair, Seat, Slot, Wave, WaveItem
 from annotations.retrying import LostRace, retrying
 from projects import guidelines
 from projects.models import GuidelineVersion, Membership
@@ -59,7 +59,12 @@ def next_task(member: Membership, *, at: datetime, rng: random.Random | None = N
     May be repeated: as long as the lease lasts the same item comes again. `rng` is for tests; the default is the
     system's source of randomness.
     """
-    return _next_task(member, at=at, rng=rng or random.SystemRandom())
+    try:
+        return _next_task(member, at=at, rng=rng or random.SystemRandom())
+    except LostRace:
+        # What is left is locked, by others who take it or by a draw that is just closing. This person was not told
+        # that nothing is left: they may ask again.
+        return _with_others()
 
 
 def shown_again(member: Membership, assignment: UUID) -> Task:
@@ -112,9 +117,9 @@ def _held(member: Membership, newest: GuidelineVersion, at: datetime) -> Assignm
         )
     )
     if not kept:
-        Slot.objects.filter(pk=assignment.slot_id, state=SlotState.CLAIMED, claimed_by=member).update(
-            state=SlotState.OPEN, claimed_by=None, lease_ends=None, key=clock_key(at)
-        )
+        mine_still = Slot.objects.filter(pk=assignment.slot_id, state=SlotState.CLAIMED, claimed_by=member)
+        for slot in mine_still.select_for_update(of=("self",)):
+            give_back(slot, at=at)
         Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.OPEN).update(state=AssignmentState.LAPSED)
         return None
     if assignment.version_id != newest.pk:  # a MINOR came out meanwhile: the rating names the version that is shown
@@ -131,10 +136,11 @@ def _from_wave(
 ) -> Assignment | None:
     """Claim an item of `wave` for `member`, or None after noting that they were told so."""
     seat = _seat(wave, member)
-    if seat.told_empty_at is not None and wave.cover_released_at is None:
+    if seat.told_empty_at is not None and wave.cover_released_at is None and _is_measured(wave):
         return None
     slot = _look(wave, seat, at, rng)
-    if slot is None and _reap(wave, at):
+    while slot is None and _reap(wave, at):
+        wave.refresh_from_db()  # a slot that came free may have taken a rating that waited for it
         slot = _look(wave, seat, at, rng)
     if slot is not None:
         return _assign(slot, member, newest, at)
@@ -143,6 +149,11 @@ def _from_wave(
         # From here on only overlap could come: whoever got an item now would know what it is.
         Seat.objects.filter(pk=seat.pk).update(told_empty_at=at)
     return None
+
+
+def _is_measured(wave: Wave) -> bool:
+    """Whether there is something to hide: once the draw has closed, cover covers nothing."""
+    return Draw.objects.open().filter(wave=wave).exists()
 
 
 def _look(wave: Wave, seat: Seat, at: datetime, rng: random.Random) -> Slot | None:
@@ -187,8 +198,13 @@ def _can_take_overlap(wave: Wave, seat: Seat) -> bool:
 def _claim_overlap(wave: Wave, seat: Seat, at: datetime, rng: random.Random) -> Slot | None:
     """A later rating before a first one; of the later ones, those of the rater with whom least is shared."""
     waiting = _open(wave, seat, queue=OuterRef("other"), after=OuterRef("cursor")).values("key")[:1]
-    pairs = Pair.objects.filter(wave=wave, member=seat.member_id).annotate(first_key=Subquery(waiting))
-    found = [pair for pair in pairs.order_by("shared", "pk") if pair.first_key is not None]
+    pairs = list(
+        Pair.objects.filter(wave=wave, member=seat.member_id)
+        .annotate(first_key=Subquery(waiting))
+        .order_by("shared", "pk")
+    )
+    found = [pair for pair in pairs if pair.first_key is not None]
+    _pass_by([pair for pair in pairs if pair.first_key is None], at)
     if found:
         least = min(pair.shared for pair in found)
         pair = rng.choice([pair for pair in found if pair.shared == least])
@@ -200,6 +216,13 @@ def _claim_overlap(wave: Wave, seat: Seat, at: datetime, rng: random.Random) -> 
             Pair.objects.filter(pk=pair.pk).update(cursor=reached)
         return slot
     return _claim_in_order(wave, seat, Slot.FIRST, "first_cursor", at)
+
+
+def _pass_by(fruitless: list[Pair], at: datetime) -> None:
+    """What was met in these queues is not looked at again; at most once a minute, since it costs a statement."""
+    behind = [pair.pk for pair in fruitless if pair.cursor < clock_key(at - 2 * CURSOR_LAG)]
+    if behind:
+        Pair.objects.filter(pk__in=behind).update(cursor=clock_key(at - CURSOR_LAG))
 
 
 def _claim_single(wave: Wave, seat: Seat, at: datetime) -> Slot | None:
@@ -250,6 +273,7 @@ def _assign(slot: Slot, member: Membership, newest: GuidelineVersion, at: dateti
     wave = slot.wave
     slot.wave_item.wave = wave
     meeting = {"item_id": slot.item_id, "member": member, "major": wave.major, "round": 0}
+    unmet = [AssignmentState.OPEN, AssignmentState.LAPSED]
     shown = {
         "slot": slot,
         "wave_item_id": slot.wave_item_id,
@@ -257,7 +281,7 @@ def _assign(slot: Slot, member: Membership, newest: GuidelineVersion, at: dateti
         "state": AssignmentState.OPEN,
         "served_at": at,
     }
-    if Assignment.objects.filter(**meeting).update(**shown):
+    if Assignment.objects.filter(**meeting, state__in=unmet).update(**shown):
         row = Assignment.objects.get(**meeting)
     else:
         row = Assignment.objects.create(**meeting, **shown)
@@ -271,7 +295,8 @@ def _seat(wave: Wave, member: Membership) -> Seat:
     if seat is None:
         # One newcomer at a time: two who do not see each other's seats would never get each other's later ratings.
         Wave.objects.select_for_update(of=("self",)).get(pk=wave.pk)
-        seat, _created = Seat.objects.get_or_create(wave=wave, member=member)
+        looked = Look.objects.filter(draw__wave=wave, member=member).values_list("at", flat=True).first()
+        seat, _created = Seat.objects.get_or_create(wave=wave, member=member, defaults={"gave_up_at": looked})
         others = list(Seat.objects.filter(wave=wave).exclude(member=member).values_list("member_id", flat=True))
         Pair.objects.bulk_create(
             [Pair(wave=wave, member=member, other_id=other) for other in others]
@@ -307,9 +332,12 @@ def take_surplus(slot: Slot, *, at: datetime) -> Annotation | None:
     if slot.state != SlotState.OPEN:
         return None
     counted = Annotation.objects.filter(wave_item=OuterRef("wave_item"), member=OuterRef("member"), slot__isnull=False)
+    gave_up = Seat.objects.filter(
+        wave=slot.wave_id, member=OuterRef("member"), gave_up_at__lte=OuterRef("submitted_at")
+    )
     surplus = (
         Annotation.objects.filter(wave_item=slot.wave_item_id, slot__isnull=True, major=slot.wave.major)
-        .filter(~Exists(counted))
+        .filter(~Exists(counted), ~Exists(gave_up))
         .order_by("submitted_at", "pk")
         .select_for_update(of=("self",))
         .first()
@@ -374,6 +402,10 @@ def _why_nothing(waves: list[Wave]) -> Nothing:
         return Nothing("no_wave", _("All done: no items are released for labelling at the moment."))
     if all(wave.held or wave.state == WaveState.OPENING for wave in waves):
         return Nothing("held", _("The next items are not released yet: a lead looks at the results so far first."))
+    return _with_others()
+
+
+def _with_others() -> Nothing:
     return Nothing(
         "others", _("Nothing is left for you at the moment: the rest of these items is with the others in the team.")
     )

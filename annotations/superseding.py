@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from annotations.enums import SlotKind, SlotState
+from annotations.enums import SlotState, WaveState
 from annotations.models import Slot, Wave, WaveItem
 from annotations.retrying import retrying
 from projects import access
 from projects.enums import Action, Standing
 from projects.errors import DomainError, Invalid
 from projects.folding import content_hash, folded_hash
-from projects.models import Item, Membership
+from projects.models import Item, Membership, Project
 from projects.task_types import Json
 
 ERASED = "[erased]"
@@ -65,21 +64,30 @@ def _check(item: Item, content: Mapping[str, Json]) -> None:
 
 def _stop_asking(item: Item) -> None:
     """Cancel what is still wanted of `item`. Who has it on screen may still send it in: it is kept as surplus."""
-    for row in WaveItem.objects.filter(item=item):
-        unrated = list(Slot.objects.unrated().filter(wave_item=row))
-        if not unrated:
+    for row in WaveItem.objects.filter(item=item, wave__in=Wave.objects.unfinished()).select_related("wave"):
+        gone = _cancel(row)
+        if not gone and row.wave.state == WaveState.OPEN:
             continue
-        cancelled = Slot.objects.unrated().filter(pk__in=[slot.pk for slot in unrated])
-        gone = cancelled.update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
         WaveItem.objects.filter(pk=row.pk).update(needed=F("rated"))
-        counter = "overlap_left" if unrated[0].kind == SlotKind.MEASURED else "single_left"
-        Wave.objects.filter(pk=row.wave_id, **{f"{counter}__gte": gone}).update(**{counter: F(counter) - gone})
+        wave = Wave.objects.select_for_update().get(pk=row.wave_id)
+        gone += _cancel(row)  # those that the opening of the wave has just made
+        if wave.state == WaveState.OPEN:  # else they are counted when it opens
+            counter = "single_left" if row.draw_id is None else "overlap_left"
+            Wave.objects.filter(pk=wave.pk, **{f"{counter}__gte": gone}).update(**{counter: F(counter) - gone})
 
 
-@transaction.atomic
+def _cancel(row: WaveItem) -> int:
+    """How many slots were cancelled. In the order in which a submit takes them."""
+    unrated = Slot.objects.unrated().filter(wave_item=row)
+    list(unrated.order_by("pk").select_for_update().values_list("pk", flat=True))
+    return unrated.update(state=SlotState.CANCELLED, claimed_by=None, lease_ends=None)
+
+
+@retrying
 def erase(item: Item, *, by: Membership, at: datetime) -> None:
     """Redact the text of `item` on request. Its hash, its ratings and its decisions stay; it is not served again."""
     access.require(by, Action.SETTINGS)
+    Project.objects.select_for_update(no_key=True).get(pk=item.project_id)  # no wave is just being drawn from it
     Item.objects.filter(pk=item.pk).update(
         content=dict.fromkeys(item.content, ERASED), metadata={}, standing=Standing.SUPERSEDED
     )

@@ -4,16 +4,17 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 
 from annotations import draws, labelling, serving
-from annotations.models import Annotation, Assignment, Slot, Wave, WaveItem
+from annotations.models import Annotation, Assignment, Case, Seat, Slot, Wave, WaveItem
 from projects.errors import DomainError
 from projects.models import Membership
 from tests import factories
@@ -43,6 +44,60 @@ def in_threads(*works: Callable[[], None]) -> list[BaseException]:
     return raised
 
 
+@contextmanager
+def uncommitted(work: Callable[[], object]) -> Iterator[None]:
+    """Somebody else has done `work`, in a transaction that is committed when the block ends."""
+    done, may_commit = threading.Event(), threading.Event()
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with transaction.atomic():
+                work()
+                done.set()
+                may_commit.wait(60)
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            done.set()
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    done.wait(60)
+    try:
+        yield
+    finally:
+        may_commit.set()
+        thread.join()
+    assert raised == []
+
+
+class Started:
+    """`work` in a thread, until `finish`: what it returned, or raises what it raised."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self.result: object = None
+        self.raised: list[BaseException] = []
+        self.thread = threading.Thread(target=self._run, args=(work,))
+        self.thread.start()
+        time.sleep(0.3)  # until it waits for a lock
+
+    def _run(self, work: Callable[[], object]) -> None:
+        try:
+            self.result = work()
+        except BaseException as error:
+            self.raised.append(error)
+        finally:
+            connection.close()
+
+    def finish(self) -> object:
+        self.thread.join()
+        if self.raised:
+            raise self.raised[0]
+        return self.result
+
+
 @pytest.fixture
 def team() -> list[Membership]:
     project = factories.project()
@@ -56,7 +111,7 @@ def lead(team: list[Membership]) -> Membership:
 
 
 def opened(lead: Membership, count: int, **choices: object) -> Wave:
-    factories.items(lead.project, count)
+    factories.items(lead.project, count, prefix=f"wave{lead.project.waves.count()}")
     return draws.open_wave(lead.project, by=lead, at=AT, **choices)
 
 
@@ -151,3 +206,204 @@ def test_a_team_of_six_at_once_rates_every_item_as_often_as_drawn(team, lead):
         for slot in Slot.objects.unrated().filter(state="open"):
             met = Assignment.objects.filter(item=slot.item, state__in=["submitted", "skipped"])
             assert met.values("member").distinct().count() == len(team)
+
+
+# -- statement by statement, where two transactions can meet (READ COMMITTED) ------------------------------------------
+
+
+def rated(member: Membership, value: str, at=AT) -> Annotation:
+    task = serving.next_task(member, at=at)
+    saved = labelling.submit(member, task.assignment, answers={"intent": value}, at=at)
+    return Annotation.objects.get(uuid=saved.annotation)
+
+
+def lock(rows) -> list[object]:
+    return list(rows.select_for_update())
+
+
+@pytest.mark.postgres
+def test_asking_while_a_draw_is_just_closing_is_no_error_and_nobody_is_told_that_all_is_done(team, lead):
+    anna, ben = team[:2]
+    wave = opened(lead, 6, share_percent=Decimal(100))
+    rated(anna, "praise")
+    rated(ben, "praise")
+
+    with uncommitted(lambda: draws.close(wave.draw, closing="early", reason="deadline", by=lead, at=AT)):
+        answer = serving.next_task(anna, at=AT)
+
+    assert answer.code == "others"
+    assert Seat.objects.get(member=anna).told_empty_at is None
+
+
+@pytest.mark.postgres
+def test_a_submit_that_opens_the_next_rating_and_a_closing_do_not_block_each_other(team, lead):
+    wave = opened(lead, 30, share_percent=Decimal(100))
+    task = serving.next_task(team[0], at=AT)
+    row = WaveItem.objects.filter(slots__state="claimed")
+
+    with uncommitted(lambda: lock(row)):  # the submit has taken its slot and is about to open the next one
+        submit = Started(lambda: labelling.submit(team[0], task.assignment, answers={"intent": "praise"}, at=AT))
+        close = Started(lambda: draws.close(wave.draw, closing="early", reason="deadline", by=lead, at=AT))
+
+    submit.finish()
+    close.finish()
+    assert Annotation.objects.get().draw == wave.draw
+    assert Slot.objects.unrated().count() == 0
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("kind", ["measured", "single"])
+def test_a_submit_and_the_end_of_its_wave_do_not_block_each_other(team, lead, kind):
+    wave = opened(lead, 30, share_percent=Decimal(100 if kind == "measured" else 0))
+    rated(team[1], "praise")
+    task = serving.next_task(team[0], at=AT)
+
+    with uncommitted(lambda: lock(Membership.objects.filter(pk=team[0].pk))):  # the submit has taken its slot
+        submit = Started(lambda: labelling.submit(team[0], task.assignment, answers={"intent": "praise"}, at=AT))
+        end = Started(lambda: draws.close_wave(wave, by=lead, at=AT, reason="deadline"))
+
+    submit.finish()
+    end.finish()
+    wave.refresh_from_db()
+    assert (wave.state, wave.overlap_left, wave.single_left) == ("closed", 0, 0)
+    assert Annotation.objects.filter(slot__isnull=False).count() == 2
+    assert Slot.objects.unrated().count() == 0
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("minutes", [-1, 1], ids=["sent before", "sent after"])
+def test_a_correction_and_a_closing_at_once_agree_on_what_was_measured(team, lead, minutes):
+    """Whichever comes first: the cases were opened on the answers that are measured now."""
+    anna, ben = team[:2]
+    opened(lead, 1, share_percent=Decimal(100))
+    given = rated(anna, "complaint")
+    rated(ben, "praise")
+    sent = AT + timedelta(minutes=5 + minutes)
+    answers = {"intent": "praise"}
+
+    with uncommitted(lambda: lock(Annotation.objects.filter(pk=given.pk))):
+        works = [
+            Started(lambda: labelling.correct(anna, given.uuid, answers=answers, at=sent)),
+            Started(
+                lambda: draws.close(
+                    given.draw, closing="early", reason="deadline", by=lead, at=AT + timedelta(minutes=5)
+                )
+            ),
+        ]
+
+    for work in works:
+        work.finish()
+    given.refresh_from_db()
+    assert given.latest == answers
+    assert Case.objects.exists() == (given.answers != answers)
+
+
+@pytest.mark.postgres
+def test_a_correction_that_waited_for_a_closing_is_not_measured(team, lead):
+    anna, ben = team[:2]
+    opened(lead, 1, share_percent=Decimal(100))
+    given = rated(anna, "complaint")
+    rated(ben, "praise")
+
+    closing = {"closing": "early", "reason": "deadline", "by": lead, "at": AT + timedelta(minutes=5)}
+    with uncommitted(lambda: draws.close(given.draw, **closing)):
+        correct = Started(lambda: labelling.correct(anna, given.uuid, answers={"intent": "praise"}, at=AT))
+
+    correct.finish()
+    given.refresh_from_db()
+    assert (given.answers, Case.objects.count()) == ({"intent": "complaint"}, 1)
+
+
+@pytest.mark.postgres
+def test_a_late_submit_while_the_next_rating_is_just_opened_counts(team, lead):
+    anna, ben = team[:2]
+    opened(lead, 1, share_percent=Decimal(100))
+    hers = serving.next_task(anna, at=AT)
+    later = AT + timedelta(minutes=31)
+    his = serving.next_task(ben, at=later)
+
+    with uncommitted(lambda: labelling.submit(ben, his.assignment, answers={"intent": "praise"}, at=later)):
+        late = Started(lambda: labelling.submit(anna, hers.assignment, answers={"intent": "praise"}, at=later))
+
+    late.finish()
+    assert Annotation.objects.filter(slot__isnull=False).count() == 2
+    assert Wave.objects.get().overlap_left == 0
+
+
+@pytest.mark.postgres
+def test_a_submit_while_another_tab_shows_the_item_under_a_newer_version_is_saved(team, lead):
+    opened(lead, 1, share_percent=Decimal(0))
+    task = serving.next_task(team[0], at=AT)
+    minor = factories.version(lead.project, 1, 1)
+
+    with uncommitted(lambda: Assignment.objects.update(version=minor)):
+        submit = Started(lambda: labelling.submit(team[0], task.assignment, answers={"intent": "praise"}, at=AT))
+
+    submit.finish()
+    assert Annotation.objects.count() == 1
+
+
+@pytest.mark.postgres
+def test_a_surplus_is_not_promoted_into_a_slot_that_somebody_is_just_claiming(team, lead):
+    """Two roads to the same slot: one of them gets it, and the counters agree."""
+    anna, ben, carl = team[:3]
+    wave = opened(lead, 1, share_percent=Decimal(100))
+    hers = serving.next_task(anna, at=AT)
+    later = AT + timedelta(minutes=31)
+    rated(ben, "praise", at=later)
+
+    with uncommitted(lambda: serving.next_task(carl, at=later)):
+        late = Started(lambda: labelling.submit(anna, hers.assignment, answers={"intent": "praise"}, at=later))
+
+    late.finish()
+    wave.refresh_from_db()
+    assert Slot.objects.get(number=2).claimed_by == carl
+    assert (Annotation.objects.get(member=anna).slot, wave.overlap_left) == (None, 1)
+
+
+@pytest.mark.postgres
+def test_newcomers_at_once_get_pairs_with_each_other(team, lead):
+    wave = opened(lead, 20, share_percent=Decimal(100))
+
+    raised = in_threads(*(lambda m=member: serving.next_task(m, at=AT) for member in team))
+
+    assert raised == []
+    assert wave.pairs.count() == len(team) * (len(team) - 1)
+
+
+def test_closings_corrections_skips_and_late_submits_at_once(team, lead):
+    """Six annotators in full swing while a lead ends the wave: nobody sees an error, and everything adds up."""
+    for round_ in range(3):
+        wave = opened(lead, 40, share_percent=Decimal(60), ratings_per_item=3)
+        started = time.monotonic()
+
+        def now(started: float = started, round_: int = round_):
+            return AT + timedelta(days=round_, seconds=time.monotonic() - started)
+
+        def work(member: Membership, seed: int, now=now) -> None:
+            rng = random.Random(seed)
+            for _ in range(12):
+                task = serving.next_task(member, at=now(), rng=rng)
+                if isinstance(task, serving.Nothing):
+                    continue
+                if rng.random() < 0.1:
+                    labelling.skip(member, task.assignment, reason="other", at=now())
+                    continue
+                answers = {"intent": rng.choice(["complaint", "praise"])}
+                saved = labelling.submit(member, task.assignment, answers=answers, at=now())
+                if rng.random() < 0.3:
+                    labelling.correct(member, saved.annotation, answers={"intent": "question"}, at=now())
+
+        def end(wave: Wave = wave, now=now) -> None:
+            time.sleep(0.5)
+            draws.close_wave(wave, by=lead, at=now(), reason="deadline")
+
+        raised = in_threads(end, *(lambda m=m, s=s, w=work: w(m, s) for s, m in enumerate(team)))
+
+        assert raised == []
+        wave.refresh_from_db()
+        assert (wave.state, Slot.objects.unrated().filter(wave=wave).count()) == ("closed", 0)
+        counted = Annotation.objects.filter(wave_item__wave=wave, slot__isnull=False)
+        per_item = Counter(counted.values_list("wave_item", flat=True))
+        assert per_item == Counter({r.pk: r.rated for r in wave.wave_items.filter(rated__gt=0)})
+        assert not wave.wave_items.filter(rated__gt=F("needed")).exists()

@@ -237,3 +237,85 @@ def test_a_lead_who_annotates_sees_figures_only_after_giving_up(project, lead, a
     draws.give_up(wave.draw, by=both, at=AT)
 
     assert draws.may_see_figures(wave.draw, both)
+
+
+# -- a wave that is still being opened ---------------------------------------------------------------------------------
+
+
+def planned(project, lead, count=1200, **choices) -> Wave:
+    factories.items(project, count, prefix=f"n{Item.objects.count()}")
+    return draws.plan_wave(project, by=lead, at=AT, **choices)
+
+
+class Stop(Exception):
+    """The worker is killed here."""
+
+
+def filled_in_part(wave: Wave) -> None:
+    """One chunk of the slots is made, then the worker is killed."""
+    rounds = iter([None, Stop()])
+
+    def beat(done: int) -> None:
+        if error := next(rounds):
+            raise error
+
+    with pytest.raises(Stop):
+        draws.fill_wave(wave, beat=beat)
+
+
+def test_a_filling_that_was_cut_off_goes_on_and_every_slot_is_there_once(project, lead):
+    wave = planned(project, lead, share_percent=Decimal(10))
+    filled_in_part(wave)
+    assert Wave.objects.get().state == "opening"
+
+    draws.fill_wave(wave)
+    draws.fill_wave(wave)
+
+    assert (wave.state, wave.overlap_left, wave.single_left) == ("open", 240, 1080)
+    assert Slot.objects.count() == 240 + 1080
+
+
+def test_a_wave_that_is_ended_while_it_is_filled_leaves_no_slot_behind(project, lead):
+    wave = planned(project, lead, share_percent=Decimal(10))
+    filled_in_part(wave)
+
+    draws.close_wave(wave, by=lead, at=AT, reason="the wrong file")
+    draws.fill_wave(wave)
+
+    assert (wave.state, Slot.objects.unrated().count(), wave.overlap_left) == ("closed", 0, 0)
+    assert eligibility.ledger(project).fresh == 1200
+
+
+def test_a_draw_is_not_closed_while_its_wave_is_filled(project, lead):
+    wave = planned(project, lead)
+
+    with pytest.raises(DomainError, match="still being opened"):
+        draws.close(wave.draw, closing="early", reason="changed my mind", by=lead, at=AT)
+    draws.fill_wave(wave)
+
+    assert (wave.state, Draw.objects.get().state) == ("open", "open")
+
+
+# -- gates and shares --------------------------------------------------------------------------------------------------
+
+
+def test_a_gate_lets_go_what_waits_for_it_and_not_what_waits_for_the_next_one(project, lead):
+    project.protocol["questions"] = {"intent": {"threshold": 0.7, "threshold_on": "low"}}
+    project.save()
+    waves = [opened(project, lead, 5, share_percent=Decimal(share)) for share in (100, 0, 100, 100, 0)]
+    assert [wave.held for wave in waves] == [False, True, True, True, True]
+
+    draws.release(waves[0], by=lead)
+    held = list(project.waves.values_list("held", flat=True))
+    draws.release(waves[2], by=lead)
+
+    assert held == [False, False, False, True, True]
+    assert list(project.waves.values_list("held", flat=True)) == [False, False, False, False, True]
+
+
+@pytest.mark.parametrize("share", ["NaN", "Infinity", "33.3333", "-0.001", "100.001"])
+def test_a_share_that_is_none_or_cannot_be_kept_is_refused(project, lead, share):
+    factories.items(project, 5)
+
+    with pytest.raises(Invalid, match="expected 0 to 100"):
+        draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(share))

@@ -275,3 +275,106 @@ def test_time_on_task_is_what_the_page_measured_if_it_can_be(wave, anna, told, k
     labelling.submit(anna, task.assignment, answers=COMPLAINT, at=AT + MINUTE, seconds=told)
 
     assert Annotation.objects.get().seconds == kept
+
+
+# -- late, and what it still counts for --------------------------------------------------------------------------------
+
+
+def test_late_submit_fills_another_open_slot_of_its_item(project, lead, anna, ben):
+    """Two people: who lost the first rating may give the second one. Nobody else could, and nothing is lost."""
+    factories.items(project, 1)
+    opened = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    hers = serving.next_task(anna, at=AT)
+    his = serving.next_task(ben, at=AT + 31 * MINUTE)
+    labelling.submit(ben, his.assignment, answers=PRAISE, at=AT + 32 * MINUTE)
+
+    labelling.submit(anna, hers.assignment, answers=COMPLAINT, at=AT + 33 * MINUTE)
+
+    rated = {slot.number: slot.annotation.member for slot in Slot.objects.select_related("annotation__member")}
+    assert rated == {1: ben, 2: anna}
+    opened.refresh_from_db()
+    assert opened.overlap_left == 0
+
+
+def test_late_submit_counts_at_most_once_for_an_item(project, lead, anna, ben):
+    carl = factories.member(project, "carl")
+    factories.items(project, 1)
+    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    hers = serving.next_task(anna, at=AT)
+    for minute, other in ((31, ben), (33, carl)):
+        task = serving.next_task(other, at=AT + minute * MINUTE)
+        labelling.submit(other, task.assignment, answers=PRAISE, at=AT + (minute + 1) * MINUTE)
+
+    labelling.submit(anna, hers.assignment, answers=COMPLAINT, at=AT + 35 * MINUTE)
+
+    assert [a.member for a in Annotation.objects.filter(slot__isnull=False)] == [ben, carl]
+    assert Annotation.objects.get(member=anna).draw is None
+
+
+def test_a_lease_that_ends_at_this_moment_still_holds(project, lead, anna, ben):
+    factories.items(project, 1)
+    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    task = serving.next_task(anna, at=AT)
+
+    assert serving.next_task(ben, at=AT + 30 * MINUTE).code == "others"
+    labelling.submit(anna, task.assignment, answers=COMPLAINT, at=AT + 30 * MINUTE)
+
+    assert Slot.objects.get().annotation.member == anna
+
+
+# -- windows -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_correction_that_set_out_before_the_closing_and_comes_after_it_is_not_measured(wave, lead, anna):
+    given = label(anna)
+    draws.close(wave.draw, closing="early", reason="enough seen", by=lead, at=AT + 5 * MINUTE)
+
+    labelling.correct(anna, given.uuid, answers=PRAISE, at=AT + 4 * MINUTE)
+
+    given.refresh_from_db()
+    assert (given.answers, given.latest) == (COMPLAINT, PRAISE)
+    assert [revision.in_window for revision in Revision.objects.all()] == [True, False]
+
+
+@pytest.mark.parametrize(("first", "second", "submits"), [(4, 2, 6), (2, 4, 5)])
+def test_the_window_is_that_of_the_wave_in_which_the_label_was_given(project, lead, anna, first, second, submits):
+    """W was changed between two waves: each label keeps the W that was declared for it."""
+    for number, window in enumerate((first, second)):
+        project.protocol |= {"window_submits": window}
+        project.save()
+        factories.items(project, 3 if number == 0 else 5, prefix=f"wave{number}")
+        draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    for _ in range(submits):
+        label(anna)
+
+    ended = {row.seq: row.window_ends == AT for row in Annotation.objects.order_by("seq")}
+
+    # Labels 1 to 3 are of the first wave, the others of the second one.
+    windows = {seq: first if seq <= 3 else second for seq in ended}
+    assert ended == {seq: seq + window <= submits for seq, window in windows.items()}
+
+
+# -- giving up ---------------------------------------------------------------------------------------------------------
+
+
+def test_who_gave_up_no_longer_changes_what_they_rated(wave, anna):
+    given = label(anna)
+    draws.give_up(wave.draw, by=anna, at=AT + MINUTE)
+
+    labelling.correct(anna, given.uuid, answers=PRAISE, at=AT + 2 * MINUTE)
+
+    given.refresh_from_db()
+    assert (given.answers, given.latest, given.draw) == (COMPLAINT, PRAISE, wave.draw)
+
+
+def test_who_gave_up_does_not_rate_the_item_in_hand(wave, anna, ben):
+    task = serving.next_task(anna, at=AT)
+    item = Slot.objects.get(state="claimed").item
+    draws.give_up(wave.draw, by=anna, at=AT + MINUTE)
+
+    assert serving.next_task(anna, at=AT + MINUTE).code == "others"
+    labelling.submit(anna, task.assignment, answers=COMPLAINT, at=AT + 2 * MINUTE)
+    Team([ben], at=AT + 3 * MINUTE).work()
+
+    assert Annotation.objects.get(member=anna).slot is None
+    assert Annotation.objects.filter(item=item, slot__isnull=False).get().member == ben

@@ -221,3 +221,133 @@ def test_a_member_holds_one_item_at_a_time(project, lead, anna):
         serving.next_task(anna, at=AT + timedelta(minutes=minute))
 
     assert Assignment.objects.filter(member=anna, state=AssignmentState.OPEN).count() == 1
+
+
+def test_cover_is_served_to_everybody_once_the_draw_has_closed(project, lead, anna, ben):
+    """Nothing is hidden any more: who was told that nothing is left gets the rest of the wave."""
+    opened = wave(project, lead, 60, share_percent=Decimal(10))
+    ahead = Team([anna], seed=3)
+    ahead.work()
+    assert serving.next_task(anna, at=ahead.at).code == "others"
+
+    draws.close(opened.draw, closing="early", reason="ben is ill", by=lead, at=ahead.at)
+    ahead.work()
+
+    opened.refresh_from_db()
+    assert (opened.single_left, opened.overlap_left) == (0, 0)
+
+
+def test_more_ended_leases_than_are_given_back_at_once_are_no_empty_queue(project, lead, anna, ben):
+    """Of 25 items that others left lying, the first twenty are not for anna: she gets one of the rest."""
+    wave(project, lead, 25, share_percent=Decimal(0))
+    for minute in range(20):
+        task = serving.next_task(anna, at=AT)
+        labelling.skip(anna, task.assignment, reason="other", at=AT + timedelta(seconds=minute))
+    others = [factories.member(project, f"rater{i}") for i in range(25)]
+    later = AT + timedelta(minutes=5)
+    held = {Assignment.objects.get(uuid=serving.next_task(m, at=later).assignment).item_id: m for m in others}
+    skipped = set(anna.assignments.values_list("item", flat=True))
+    # Of equal leases those of the skipped items come first.
+    for item, member in held.items():
+        ends = later + timedelta(minutes=1 if item in skipped else 2)
+        Slot.objects.filter(claimed_by=member).update(lease_ends=ends)
+
+    task = serving.next_task(anna, at=later + timedelta(hours=1))
+
+    assert Assignment.objects.get(uuid=task.assignment).item_id not in skipped
+
+
+def test_what_a_held_wave_takes_back_goes_to_waiting_surplus_first(project, lead, anna, ben):
+    opened = wave(project, lead, 1, share_percent=Decimal(0))
+    hers = serving.next_task(anna, at=AT)
+    serving.next_task(ben, at=AT + timedelta(minutes=31))
+    labelling.submit(anna, hers.assignment, answers={"intent": "praise"}, at=AT + timedelta(minutes=32))
+    Wave.objects.filter(pk=opened.pk).update(held=True)
+
+    serving.next_task(ben, at=AT + timedelta(minutes=33))
+
+    assert Slot.objects.get().annotation.member == anna
+
+
+def test_queues_that_were_looked_through_in_vain_are_not_looked_through_again(project, lead, anna, ben):
+    """Third ratings pile up that neither of two may give: their cursors pass them by (DESIGN §3: constant cost)."""
+    carl = factories.member(project, "carl")
+    opened = wave(project, lead, 31, share_percent=SHARE, ratings_per_item=3)
+    serving.next_task(carl, at=AT)  # one item is in his hands: the others may still take that one
+    team = Team([anna, ben])
+    team.work()
+    assert Slot.objects.open().filter(number=3).count() == 30
+
+    team.at += timedelta(minutes=10)
+    for member in (anna, ben):
+        assert serving.next_task(member, at=team.at).code == "others"
+
+    newest_key = max(Slot.objects.open().values_list("key", flat=True))
+    assert all(pair.cursor >= newest_key for pair in opened.pairs.filter(member__in=[anna, ben]))
+    assert Team([carl], at=team.at).work() == 31
+
+
+def test_a_slot_that_comes_back_while_cursors_move_is_not_lost(project, lead, anna, ben):
+    """Everybody looked in vain; what comes back a moment later is still found by all."""
+    carl = factories.member(project, "carl")
+    wave(project, lead, 1, share_percent=Decimal(0))
+    task = serving.next_task(anna, at=AT)
+    for member in (ben, carl):
+        assert serving.next_task(member, at=AT).code == "others"
+
+    labelling.skip(anna, task.assignment, reason="other", at=AT)
+
+    assert isinstance(serving.next_task(carl, at=AT), serving.Task)
+
+
+def test_tiny_waves_are_finished(project, lead, anna, ben):
+    for size in range(1, 8):
+        factories.items(project, size, prefix=f"tiny{size}")
+        opened = draws.open_wave(project, by=lead, at=AT + timedelta(days=size), share_percent=Decimal(30))
+        team = Team([anna, ben], seed=size, at=AT + timedelta(days=size))
+        team.finish()
+        opened.refresh_from_db()
+        assert (size, opened.state, opened.draw.closing) == (size, "closed", "complete")
+
+
+def test_more_ratings_than_people_wait_and_name_nobody(project, lead, anna, ben):
+    opened = wave(project, lead, 4, share_percent=SHARE, ratings_per_item=5)
+    team = Team([anna, ben])
+    assert team.work() == 8
+
+    left = draws.leftovers(opened.draw, at=team.at)
+    assert (left.slots, left.fillable, left.barred) == (12, [], [])
+    carl = factories.member(project, "carl")
+    assert draws.leftovers(opened.draw, at=team.at).fillable == [carl]
+    assert Team([carl], at=team.at).work() == 4
+
+
+def test_a_minor_version_in_mid_wave_goes_on_and_names_the_version_shown(project, version, lead, anna, ben):
+    wave(project, lead, 3, share_percent=SHARE)
+    first = serving.next_task(anna, at=AT)
+    minor = factories.version(project, 1, 1)
+    assert serving.next_task(anna, at=AT).code == "acknowledge"
+
+    labelling.submit(anna, first.assignment, answers={"intent": "praise"}, at=AT)  # the page still shows 1.0
+    anna.acknowledged = minor
+    anna.save()
+    second = serving.next_task(anna, at=AT)
+    labelling.submit(anna, second.assignment, answers={"intent": "praise"}, at=AT)
+
+    assert [(a.version, a.draw_id is not None) for a in Annotation.objects.order_by("pk")] == [
+        (version, True),
+        (minor, True),
+    ]
+
+
+def test_who_has_seen_the_figure_and_then_annotates_takes_no_measured_slot(project, lead, anna, ben):
+    opened = wave(project, lead, 40, share_percent=Decimal(50))
+    draws.look(opened.draw, by=lead, at=AT)
+    lead.is_annotator = True
+    lead.save()
+
+    team = Team([lead, anna, ben])
+    team.work()
+
+    assert {a.slot.kind for member, a in team.served if member == lead.pk} <= {"single"}
+    assert draws.leftovers(opened.draw, at=team.at).slots == 0

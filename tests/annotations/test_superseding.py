@@ -92,3 +92,26 @@ def test_erasing_redacts_the_text_and_keeps_hash_and_labels(admin, anna, item):
 
     assert (item.content, item.content_hash) == ({"text": "[erased]"}, before)
     assert Annotation.objects.get().answers == {"intent": "praise"}
+
+
+def test_a_correction_while_a_wave_is_filled_asks_nothing_of_the_old_text(project, lead, anna):
+    items = factories.items(project, 3)
+    wave = draws.plan_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+
+    superseding.supersede(items[0], content={"text": "Mended."}, by=lead, at=LATER)
+    draws.fill_wave(wave)
+
+    assert Slot.objects.filter(item=items[0]).count() == 0
+    assert (wave.overlap_all, wave.overlap_left, Slot.objects.unrated().count()) == (4, 4, 4)
+
+
+def test_a_correction_after_the_draw_has_closed_leaves_its_record(project, lead, anna, item):
+    labelling.submit(anna, serving.next_task(anna, at=AT).assignment, answers={"intent": "praise"}, at=AT)
+    factories.items(project, 1, prefix="other")
+    wave = project.waves.get()
+    draws.close(wave.draw, closing="early", reason="enough", by=lead, at=LATER)
+
+    superseding.supersede(item, content={"text": "Mended."}, by=lead, at=LATER)
+
+    row = wave.wave_items.get()
+    assert (row.needed, row.rated) == (2, 1)
