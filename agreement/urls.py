@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agreement.views import draws, effects, home, protocol
+from agreement.views import draws, effects, home, label_changes, protocol
 
 app_name = "agreement"
 urlpatterns = [
@@ -12,6 +12,11 @@ urlpatterns = [
     path("p/<uuid:project>/effect/", effects.effect, name="effect"),
     path("p/<uuid:project>/effect/<uuid:version>/", effects.effect, name="effect-version"),
     path("p/<uuid:project>/effect/example/<uuid:lineage>/", effects.effect_of_example, name="effect-example"),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/changes/",
+        label_changes.label_changes,
+        name="label-changes",
+    ),
     path("p/<uuid:project>/agreement/<uuid:draw>/waive/", draws.waive, name="waive"),
     path("p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/", draws.draw, name="draw"),
     path(

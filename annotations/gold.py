@@ -1,13 +1,13 @@
 """One final label for every item and question, and how it came about (DESIGN §5 "Gold").
 
 Of the ways in `GoldStatus` the first that holds: superseded, open, consensus or adjudicated, median or majority,
-corrected, agreed, within tolerance, partial, single, unlabelled. A superseded item and an undecided conflict have no
-value: nobody's label is taken because it came first. The value is the measured rating for an overlap item, and the
-newest revision for a single one.
+corrected, agreed, within tolerance, partial, mapped, single, unlabelled. A superseded item and an undecided conflict
+have no value: nobody's label is taken because it came first. The value is the measured rating for an overlap item, and
+the newest revision for a single one; a single label that a later version maps is what that version says.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -15,6 +15,7 @@ from django.db.models import Prefetch, QuerySet
 from annotations.conflicts import canonical
 from annotations.enums import CaseState, DrawState, GoldStatus, SlotKind
 from annotations.models import Annotation, Case, Draw, Resolution, WaveItem
+from projects import mapping
 from projects.enums import Standing
 from projects.models import GuidelineVersion, Item, Project, Question
 from projects.task_types import TASK_TYPES, Json
@@ -31,6 +32,8 @@ FIELDS = (
     "wave",
     "ratings",
     "outdated",
+    "mapped_from",
+    "current",
     "imported",
     "superseded_by",
     "content",
@@ -39,7 +42,13 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Gold:
-    """The final label of one item on one question. `ratings`: how many it rests on."""
+    """The final label of one item on one question.
+
+    ratings     : how many it rests on
+    outdated    : the newest version no longer has the label
+    mapped_from : the label that was given, where the value is what a later version says it is
+    current     : what the label is in the newest version, whatever its status; nothing where it is nothing any more
+    """
 
     item: Item
     question_key: str
@@ -50,6 +59,8 @@ class Gold:
     wave: int | None = None
     ratings: int = 0
     outdated: bool = False
+    mapped_from: Json = None
+    current: Json = None
     imported: bool = False
 
     def row(self) -> dict[str, Json]:
@@ -66,6 +77,8 @@ class Gold:
             "wave": self.wave,
             "ratings": self.ratings,
             "outdated": self.outdated,
+            "mapped_from": self.mapped_from,
+            "current": self.current,
             "imported": self.imported,
             "superseded_by": str(successor.uuid) if successor else None,
             "content": self.item.content,
@@ -130,7 +143,9 @@ class _Questions:
 
     def __init__(self, project: Project) -> None:
         versions = list(project.versions.published().newest_first())
+        self._oldest_first = versions[::-1]
         rows = Question.objects.filter(version__in=versions).prefetch_related("labels")
+        self.newest = versions[0] if versions else None
         self._by_version: dict[int, dict[str, Question]] = {}
         for question in rows:
             self._by_version.setdefault(question.version_id, {})[question.key] = question
@@ -144,6 +159,13 @@ class _Questions:
     def asked(self, version: GuidelineVersion | int, key: str) -> Question | None:
         pk = version if isinstance(version, int) else version.pk
         return self._by_version.get(pk, {}).get(key)
+
+    def now(self, key: str, value: Json, since: GuidelineVersion | None) -> Json:
+        """What a label that was given under `since` is in the newest version, by the mapping of each version after."""
+        if since is None or value is None:
+            return value
+        later = [one for one in self._oldest_first if _number(one) > _number(since)]
+        return mapping.followed(value, key, later)
 
     def is_outdated(self, key: str, value: Json) -> bool:
         """Whether the newest version no longer has this answer: its question or a label of it is retired."""
@@ -184,9 +206,16 @@ class _Deciding:
         if not self.ratings or self.wave_item is None:
             return self._gold(GoldStatus.UNLABELLED)
         if self.wave_item.draw_id is None:
-            newest = self.ratings[-1]
-            return self._gold(GoldStatus.SINGLE, newest.latest.get(self.key), [newest])
+            return self._single(self.ratings[-1])
         return self._overlap(self.wave_item.draw)
+
+    def _single(self, rating: Annotation) -> Gold:
+        """The only rating of an item, or what a later version says that its label is."""
+        given = rating.latest.get(self.key)
+        now = self.questions.now(self.key, given, rating.version)
+        if now == given:
+            return self._gold(GoldStatus.SINGLE, given, [rating])
+        return replace(self._gold(GoldStatus.MAPPED, now, [rating], self.questions.newest), mapped_from=given)
 
     def _decided(self, case: Case) -> Gold:
         decisions: list[Resolution] = case.decisions  # type: ignore[attr-defined]  # the prefetch of _cases
@@ -235,6 +264,7 @@ class _Deciding:
         named = question is not None and value is not None
         if wave is None and ratings and self.wave_item is not None:
             wave = self.wave_item.wave.number
+        now = self.questions.now(self.key, value, version)
         return Gold(
             item=self.item,
             question_key=self.key,
@@ -245,8 +275,13 @@ class _Deciding:
             wave=wave,
             ratings=len(ratings),
             outdated=value is not None and self.questions.is_outdated(self.key, value),
+            current=None if self.questions.is_outdated(self.key, now) else now,
             imported=any(_kind(rating) == SlotKind.IMPORTED for rating in ratings),
         )
+
+
+def _number(version: GuidelineVersion) -> tuple[int, int]:
+    return version.major or 0, version.minor or 0
 
 
 def _kind(rating: Annotation) -> Any:

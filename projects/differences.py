@@ -134,13 +134,28 @@ class OrderChange:
 
 
 @dataclass(frozen=True)
+class MappingChange:
+    """What a label that was given before is from now on: one label, or one of several and nobody knows which."""
+
+    question: str
+    old: str
+    new: tuple[str, ...]
+    divided: bool
+
+    @property
+    def sentence(self) -> str:
+        said = {"old": self.old, "new": ", ".join(f"“{name}”" for name in self.new)}
+        return _("“%(old)s” is divided into %(new)s") % said if self.divided else _("“%(old)s” becomes %(new)s") % said
+
+
+@dataclass(frozen=True)
 class Differences:
     text: tuple[prose.Change, ...] = ()
     questions: tuple[PartChange, ...] = ()
     labels: tuple[PartChange, ...] = ()
     examples: tuple[PartChange, ...] = ()
     orders: tuple[OrderChange, ...] = ()
-    mapping_changed: bool = False
+    mapping: tuple[MappingChange, ...] = ()
 
     @property
     def text_changed(self) -> bool:
@@ -148,7 +163,7 @@ class Differences:
 
     @property
     def is_material(self) -> bool:
-        return bool(self.questions or self.labels or self.examples or self.orders or self.mapping_changed)
+        return bool(self.questions or self.labels or self.examples or self.orders or self.mapping)
 
     @property
     def is_empty(self) -> bool:
@@ -158,9 +173,7 @@ class Differences:
         """What makes the change material, a clause for each thing."""
         clauses = [_clause(change) for change in (*self.questions, *self.labels, *self.examples)]
         clauses += [_order_clause(change) for change in self.orders]
-        if self.mapping_changed:
-            clauses.append(_("the mapping of old labels to new ones changed"))
-        return clauses
+        return clauses + [change.sentence for change in self.mapping]
 
     def named(self) -> str:
         """The material changes in one line: the first few by name, then how many more."""
@@ -181,7 +194,7 @@ def between(old: Content, new: Content) -> Differences:
         labels=tuple(change for pair in kept for change in _label_changes(*pair)),
         examples=tuple(_example_changes(old, new, before | after)),
         orders=tuple(_order_changes(old, new, kept)),
-        mapping_changed=old.label_mapping != new.label_mapping,
+        mapping=tuple(_mapping_changes(before, after, old.label_mapping, new.label_mapping)),
     )
 
 
@@ -223,6 +236,22 @@ def _order_changes(
         names = {label.key: label.name for label in after.labels}
         if moved := _reordered([part.key for part in before.labels], [part.key for part in after.labels], names):
             yield OrderChange(after, *moved)
+
+
+def _mapping_changes(
+    before: Mapping[str, QuestionPart],
+    after: Mapping[str, QuestionPart],
+    old: Mapping[str, Json],
+    new: Mapping[str, Json],
+) -> Iterator[MappingChange]:
+    """What `new` says of the labels before it. Each version says it anew: none of the old one's is carried on."""
+    for key, targets in new.items() if new != old else ():
+        names = {label.key: label.name for part in (before, after) if key in part for label in part[key].labels}
+        question = (after.get(key) or before[key]).text if key in after or key in before else key
+        for label, target in targets.items() if isinstance(targets, dict) else ():
+            keys = target if isinstance(target, list) else [target]
+            said = tuple(names.get(str(one), str(one)) for one in keys)
+            yield MappingChange(question, names.get(label, label), said, isinstance(target, list))
 
 
 def _reordered(

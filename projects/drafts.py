@@ -148,7 +148,6 @@ def _copy(project: Project, newest: GuidelineVersion | None, *, by: Membership, 
     draft = GuidelineVersion.objects.create(
         project=project,
         based_on=newest,
-        label_mapping=newest.label_mapping if newest else {},
         text=newest.text if newest else starter_text(),
         created_by=by,
         created_at=at,

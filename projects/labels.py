@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from django.utils.translation import gettext as _
 
-from projects import drafts, keys, styles
+from projects import drafts, keys, mapping, styles
 from projects.errors import Invalid
 from projects.folding import content_hash, fold
 from projects.models import GuidelineVersion, Label, Membership, Project, Question
@@ -88,8 +88,9 @@ def edit_question(
 
 def remove_question(question: Question, *, by: Membership) -> None:
     """Remove it with its labels. Its examples stay in the draft until somebody decides about each."""
-    with drafts.editing(question.version, by=by):
+    with drafts.editing(question.version, by=by) as draft:
         Question.objects.filter(pk=question.pk).delete()
+        mapping.save(draft, question.key, {})
 
 
 def move_question(question: Question, *, to: int, by: Membership) -> None:
@@ -143,8 +144,9 @@ def edit_label(
 
 def remove_label(label: Label, *, by: Membership) -> None:
     """Remove it from the draft. Examples that name it stay until somebody decides about each."""
-    with drafts.editing(label.question.version, by=by):
+    with drafts.editing(label.question.version, by=by) as draft:
         Label.objects.filter(pk=label.pk).delete()
+        mapping.label_gone(draft, label.question.key, label.key)
 
 
 def move_label(label: Label, *, to: int, by: Membership) -> None:
@@ -199,6 +201,7 @@ def _add_labels(question: Question, labels: Sequence[NewLabel]) -> list[Label]:
             )
         )
     made = Label.objects.bulk_create(rows)
+    mapping.labels_back(question.version, question.key, [label.key for label in made])
     chosen = {
         label.key: Style(new.colour, new.hotkey)
         for label, new in zip(made, labels, strict=True)

@@ -109,7 +109,7 @@ class VersionDetailSerializer(VersionSerializer):
     styles = serializers.SerializerMethodField(help_text="question -> label -> colour and hotkey")
 
     class Meta(VersionSerializer.Meta):
-        fields = [*VersionSerializer.Meta.fields, "text", "questions", "examples", "styles"]
+        fields = [*VersionSerializer.Meta.fields, "text", "questions", "examples", "styles", "label_mapping"]
         read_only_fields = fields
 
     def get_styles(self, version: GuidelineVersion) -> dict[str, dict[str, dict[str, str]]]:

@@ -2,7 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from projects.views import accounts, drafts, examples, guidelines, imports, items, jobs, members, projects, questions
+from projects.views import (
+    accounts,
+    drafts,
+    examples,
+    guidelines,
+    imports,
+    items,
+    jobs,
+    label_plans,
+    members,
+    projects,
+    questions,
+)
 
 app_name = "projects"
 urlpatterns: list[URLPattern] = [
@@ -76,6 +88,26 @@ urlpatterns: list[URLPattern] = [
         "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/remove/",
         questions.label_remove,
         name="guideline-label-remove",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/merge/",
+        label_plans.merge,
+        name="guideline-label-merge",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/split/",
+        label_plans.split,
+        name="guideline-label-split",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/retire/",
+        label_plans.retire,
+        name="guideline-label-retire",
+    ),
+    path(
+        "p/<uuid:project>/guideline/draft/question/<slug:question>/labels/<slug:label>/becomes/",
+        label_plans.becomes,
+        name="guideline-label-becomes",
     ),
     path(
         "p/<uuid:project>/guideline/draft/question/<slug:question>/example/",

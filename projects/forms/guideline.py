@@ -138,6 +138,23 @@ class LabelForm(forms.Form):
         return cls(initial={"seen": stamp, "name": label.name, "definition": label.definition, "value": label.value})
 
 
+class SplitForm(forms.Form):
+    """The labels that one is divided into, one a line."""
+
+    labels = forms.CharField(
+        label=gettext_lazy("Divide it into"),
+        help_text=gettext_lazy("One a line, with the definition behind a colon."),
+        widget=forms.Textarea(attrs={"rows": 4, **_AUTO}),
+    )
+    stays = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("The old label stays beside them, with a narrower meaning"),
+    )
+
+    def parts(self, *, numbered: bool) -> list[NewLabel]:
+        return labels_of(self.cleaned_data["labels"], numbered=numbered)
+
+
 class StylesForm(forms.Form):
     """Colour and hotkey of every label of a question at once, so that two can swap theirs."""
 

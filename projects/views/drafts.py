@@ -52,8 +52,14 @@ def draft_page(
     **context: Any,
 ) -> HttpResponse:
     """A page of the draft, with the list of what is left to do beside it."""
+    context |= draft_context(member, draft, place=place)
+    return render(request, f"projects/guideline/{template}.html", context, status=status)
+
+
+def draft_context(member: Membership, draft: GuidelineVersion, *, place: str) -> dict[str, Any]:
+    """What `projects/guideline/draft.html` needs; pages of the draft in other apps extend it too."""
     steps = guidelines.checklist(draft)
-    context |= {
+    return {
         "member": member,
         "nav": "guideline",
         "draft": draft,
@@ -61,7 +67,6 @@ def draft_page(
         "steps": steps,
         "ready": all(step.done for step in steps if step.needed),
     }
-    return render(request, f"projects/guideline/{template}.html", context, status=status)
 
 
 @login_required

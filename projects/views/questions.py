@@ -33,7 +33,7 @@ def question_new(request: HttpRequest, member: Membership, draft: GuidelineVersi
         except DomainError as error:
             form.add_error(None, error.message)
         else:
-            return _to(member, made.key)
+            return to_question(member, made.key)
     status = 422 if form.errors else 200
     return draft_page(request, member, draft, "question_new", place="questions", form=form, status=status)
 
@@ -53,7 +53,7 @@ def question(request: HttpRequest, member: Membership, draft: GuidelineVersion, 
         except DomainError as error:
             form.add_error(None, error.message)
         else:
-            return _to(member, row.key)
+            return to_question(member, row.key)
     return _question_page(request, member, draft, row, form, status=422 if form.errors else 200)
 
 
@@ -61,7 +61,7 @@ def question(request: HttpRequest, member: Membership, draft: GuidelineVersion, 
 @on_draft
 def question_move(request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str) -> HttpResponse:
     labels.move_question(_question(draft, question), to=_place(request), by=member)
-    return _to(member, question)
+    return to_question(member, question)
 
 
 @require_http_methods(["GET", "POST"])
@@ -99,26 +99,26 @@ def labels_add(request: HttpRequest, member: Membership, draft: GuidelineVersion
         else:
             said = ngettext("%(n)s label is added.", "%(n)s labels are added.", len(made)) % {"n": len(made)}
             messages.success(request, said)
-            return _to(member, row.key)
+            return to_question(member, row.key)
     return _list_page(request, member, draft, form=form, status=422)
 
 
 @require_http_methods(["GET", "POST"])
 @on_draft
 def label(request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str, label: str) -> HttpResponse:
-    row = _label(draft, question, label)
+    row = label_of(draft, question, label)
     form = LabelForm(request.POST) if request.method == "POST" else LabelForm.of(row, labels.stamp(row))
     if request.method == "POST" and form.is_valid():
         try:
             labels.edit_label(row, **form.cleaned_data, by=member)
         except drafts.Changed as error:
-            row = _label(draft, question, label)
+            row = label_of(draft, question, label)
             form = _with_new_stamp(form, labels.stamp(row), error)
             return _label_page(request, member, draft, row, form, status=409, stands=row)
         except DomainError as error:
             form.add_error(None, error.message)
         else:
-            return _to(member, question, label)
+            return to_question(member, question, label)
     return _label_page(request, member, draft, row, form, status=422 if form.errors else 200)
 
 
@@ -127,8 +127,8 @@ def label(request: HttpRequest, member: Membership, draft: GuidelineVersion, que
 def label_move(
     request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str, label: str
 ) -> HttpResponse:
-    labels.move_label(_label(draft, question, label), to=_place(request), by=member)
-    return _to(member, question, label)
+    labels.move_label(label_of(draft, question, label), to=_place(request), by=member)
+    return to_question(member, question, label)
 
 
 @require_http_methods(["GET", "POST"])
@@ -137,11 +137,11 @@ def label_remove(
     request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str, label: str
 ) -> HttpResponse:
     """Asks first, and says how many examples name the label."""
-    row = _label(draft, question, label)
+    row = label_of(draft, question, label)
     if request.method == "POST":
         labels.remove_label(row, by=member)
         messages.success(request, _("The label “%(label)s” is removed from the draft.") % {"label": row.name})
-        return _to(member, question)
+        return to_question(member, question)
     named = [one for one in draft.examples.filter(question_key=question) if label in (one.value, one.confused_with)]
     return draft_page(
         request,
@@ -200,7 +200,7 @@ def _question(draft: GuidelineVersion, key: str) -> Question:
     return get_object_or_404(draft.questions.select_related("version__project"), key=key)
 
 
-def _label(draft: GuidelineVersion, question: str, key: str) -> Label:
+def label_of(draft: GuidelineVersion, question: str, key: str) -> Label:
     rows = Label.objects.filter(question__version=draft, question__key=question)
     return get_object_or_404(rows.select_related("question__version__project"), key=key)
 
@@ -212,6 +212,6 @@ def _place(request: HttpRequest) -> int:
         raise Invalid(_("The place to move to has to be a whole number.")) from None
 
 
-def _to(member: Membership, question: str, label: str = "") -> HttpResponse:
+def to_question(member: Membership, question: str, label: str = "") -> HttpResponse:
     anchor = f"label-{question}-{label}" if label else f"question-{question}"
     return redirect(f"{reverse('projects:guideline-questions', args=[member.project.uuid])}#{anchor}")

@@ -1,5 +1,6 @@
 """One final label for every item and question, and how it came about."""
 
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
@@ -9,13 +10,15 @@ from django.test.utils import CaptureQueriesContext
 from annotations import adjudication, draws, gold, labelling, publishing
 from annotations.enums import Closing
 from annotations.models import Annotation, Assignment, Slot
-from projects import guidelines, labels
+from projects import guidelines, label_plans, labels
 from projects.models import Item, Label
 from tests import factories
 from tests.annotations import disputes
-from tests.annotations.team import Team
+from tests.annotations.team import Team, says
 
 pytestmark = pytest.mark.django_db
+
+AT = factories.NOW
 
 
 def told(project) -> dict[str, tuple[str, object]]:
@@ -159,6 +162,8 @@ def test_a_row_says_where_it_comes_from(project, lead, anna, ben):
         "wave": 1,
         "ratings": 2,
         "outdated": False,
+        "mapped_from": None,
+        "current": "praise",
         "imported": False,
         "superseded_by": None,
         "content": item.content,
@@ -186,3 +191,42 @@ def test_the_number_of_queries_depends_on_chunks_alone(project, lead, anna, ben)
     disputes.rated(project, [anna, ben], dict.fromkeys("bcdefg", ("praise", "complaint")))
 
     assert queries() == one
+
+
+def test_a_single_follows_the_mapping_and_says_what_was_given(project, version, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"agreed": ("question", "question")})
+    factories.items(project, 1, prefix="single")
+    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    Team([anna], says("question")).work()
+    draws.close_wave(wave, by=lead, at=AT, reason="done")
+    draft = guidelines.draft_of(project, by=lead)
+    label_plans.merge(Label.objects.get(question__version=draft, key="question"), into="praise", by=lead)
+    publishing.publish(draft, change="material", reason="One kind.", by=lead, at=AT)
+
+    rows = {row["item_id"]: row for row in (one.row() for one in gold.of_project(project))}
+
+    wanted = ("status", "value", "label", "version", "mapped_from", "current", "outdated")
+    assert [rows["single-0"][name] for name in wanted] == [
+        "mapped",
+        "praise",
+        "praise",
+        "2.0",
+        "question",
+        "praise",
+        False,
+    ]
+    assert [rows["agreed"][name] for name in wanted] == ["agreed", "question", "question", "1.0", None, "praise", True]
+
+
+def test_a_retired_label_without_a_mapping_is_kept_and_is_nothing_now(project, version, lead, anna):
+    factories.items(project, 1, prefix="single")
+    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    Team([anna], says("question")).work()
+    draws.close_wave(wave, by=lead, at=AT, reason="done")
+    draft = guidelines.draft_of(project, by=lead)
+    label_plans.retire(Label.objects.get(question__version=draft, key="question"), becomes="", by=lead)
+    publishing.publish(draft, change="material", reason="Gone.", by=lead, at=AT)
+
+    (row,) = (one.row() for one in gold.of_project(project))
+
+    assert (row["status"], row["value"], row["outdated"], row["current"]) == ("single", "question", True, None)

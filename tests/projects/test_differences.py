@@ -59,7 +59,8 @@ def test_wording_alone_is_not_material():
         (example(kind="near_miss"), ["the example “Well done” changed (kind)"]),
         (example(content={"text": "Not well"}), ["the example “Not well” changed (text)"]),
         (replace(BASE, examples=()), ["the example “Well done” was removed"]),
-        (replace(BASE, label_mapping={"a": "b"}), ["the mapping of old labels to new ones changed"]),
+        (replace(BASE, label_mapping={"mood": {"good": "bad"}}), ["“Good” becomes “Bad”"]),
+        (replace(BASE, label_mapping={"mood": {"good": ["bad", "so"]}}), ["“Good” is divided into “Bad”, “so”"]),
     ],
 )
 def test_everything_but_the_wording_is_material_and_named(new, said):

@@ -1,0 +1,66 @@
+"""What labels of the version before become in a version.
+
+`GuidelineVersion.label_mapping` is question key -> label key -> the key of one label, where every old label of that
+kind is one of the new kind (merged), or a list of keys, where it is one of several and nobody knows which (split). A
+label that is not named keeps what it is. Each version says it of the one before, so that a label which comes back
+later, under its old key, is not mapped away.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from projects.models import GuidelineVersion
+from projects.task_types import Json
+
+Target: TypeAlias = str | list[str]
+
+
+def of(version: GuidelineVersion, question_key: str) -> dict[str, Target]:
+    """Old label -> what it becomes, for one question."""
+    return dict(version.label_mapping.get(question_key, {}))
+
+
+def save(draft: GuidelineVersion, question_key: str, mapping: Mapping[str, Target]) -> None:
+    """Store the mapping of one question. The caller holds the draft."""
+    kept = {key: targets for key, targets in draft.label_mapping.items() if key != question_key}
+    draft.label_mapping = kept | {question_key: dict(sorted(mapping.items()))} if mapping else kept
+    draft.save(update_fields=["label_mapping"])
+
+
+def label_gone(draft: GuidelineVersion, question_key: str, label: str) -> None:
+    """A label left the draft: nothing can become it any more."""
+    found = of(draft, question_key)
+    kept = {old: _without(target, label) for old, target in found.items()}
+    if kept != found:
+        save(draft, question_key, {old: target for old, target in kept.items() if target})
+
+
+def labels_back(draft: GuidelineVersion, question_key: str, labels: Iterable[str]) -> None:
+    """Labels are in the draft again: they need not become another one."""
+    found, back = of(draft, question_key), set(labels)
+    kept = {old: target for old, target in found.items() if old not in back}
+    if kept != found:
+        save(draft, question_key, kept)
+
+
+def followed(value: Json, question_key: str, versions: Iterable[GuidelineVersion]) -> Json:
+    """What `value` is under the last of `versions` (in their order, those after the one it was given under)."""
+    for version in versions:
+        targets = version.label_mapping.get(question_key)
+        if targets:
+            value = _mapped(value, targets)
+    return value
+
+
+def _mapped(value: Json, targets: Mapping[str, Target]) -> Json:
+    if isinstance(value, list):
+        # A set of labels: two that became one are named once, in the order of a stored set.
+        return sorted({_mapped(one, targets) for one in value if isinstance(one, str)}, key=str)
+    target = targets.get(value) if isinstance(value, str) else None
+    return target if isinstance(target, str) else value
+
+
+def _without(target: Target, label: str) -> Target:
+    if isinstance(target, str):
+        return "" if target == label else target
+    return [key for key in target if key != label]

@@ -1,0 +1,45 @@
+"""How often each label was given, by version; nothing of a wave whose measurement is open."""
+
+from decimal import Decimal
+
+import pytest
+
+from annotations import draws, label_counts
+from annotations.label_counts import Uses
+from tests import factories
+from tests.annotations import disputes
+from tests.annotations.team import Team, says
+
+pytestmark = pytest.mark.django_db
+
+
+def single_wave(project, lead, members, value: str, count: int = 3) -> None:
+    factories.items(project, count, prefix=f"single {value}")
+    wave = draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(0))
+    Team(members, says(value)).work()
+    draws.close_wave(wave, by=lead, at=factories.NOW, reason="done")
+
+
+def test_ratings_and_singles_are_counted_by_version(project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint"), "b": ("praise", "praise")})
+    single_wave(project, lead, [anna], "praise")
+
+    counts = label_counts.of_question(project, "intent")
+
+    assert counts.by_label == {"complaint": [Uses("1.0", 1, 0)], "praise": [Uses("1.0", 6, 3)]}
+    assert (counts.ratings("praise"), counts.singles("praise"), counts.of("question")) == (6, 3, [])
+
+
+def test_a_wave_that_is_being_measured_is_left_out_as_a_whole(project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint")}, close=False)
+
+    counts = label_counts.of_question(project, "intent")
+
+    assert (counts.by_label, counts.left_out) == ({}, [1])
+
+
+def test_a_neighbour_is_not_counted(project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint")})
+    neighbour = factories.version(factories.project("Neighbour")).project
+
+    assert label_counts.of_question(neighbour, "intent").by_label == {}
