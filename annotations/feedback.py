@@ -30,6 +30,11 @@ class Confusion:
         return bool(self.examples)
 
     @property
+    def keys(self) -> list[str]:
+        """The two values as they stand in the pair: for labels their keys."""
+        return self.pair.split("|")
+
+    @property
     def undecided(self) -> int:
         return self.count - self.decided
 

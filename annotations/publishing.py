@@ -7,14 +7,15 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from annotations import draws, eligibility
+from annotations import draws, eligibility, label_counts
 from annotations.enums import DrawState, SlotState
 from annotations.models import Acknowledgement, Annotation, Slot, Wave, WaveItem
 from annotations.retrying import retrying
-from projects import access, guidelines
+from projects import access, guidelines, label_plans
 from projects.differences import Differences
 from projects.enums import Action
 from projects.errors import DomainError, NotAllowed
+from projects.label_plans import Retired
 from projects.models import GuidelineVersion, Membership, Project
 
 
@@ -92,6 +93,26 @@ def outlook(draft: GuidelineVersion) -> Outlook:
         ledger=ledger,
         readers=len(access.members_who_may(project, Action.LABEL)),
     )
+
+
+@dataclass(frozen=True)
+class OldLabel:
+    """A label that the draft retires, and the labels on single items that this leaves as they are or maps."""
+
+    retired: Retired
+    singles: int
+    ratings: int
+
+
+def old_labels(draft: GuidelineVersion) -> list[OldLabel]:
+    """What becomes of the labels that the draft retires; a query or two for each question that loses one."""
+    found = label_plans.retired(draft)
+    counts = {key: label_counts.of_question(draft.project, key) for key in {one.question.key for one in found}}
+    return [
+        OldLabel(one, of.singles(one.label.key), of.ratings(one.label.key))
+        for one in found
+        if (of := counts[one.question.key])
+    ]
 
 
 def _ending_wave(wave: Wave) -> EndingWave:

@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/adjudication/<uuid:case>/reopen/", adjudication.reopen, name="adjudication-reopen"),
     path("p/<uuid:project>/adjudication/<uuid:case>/example/", adjudication.promote, name="adjudication-example"),
     path("p/<uuid:project>/guideline/draft/publish/", publishing.publish, name="publish"),
+    path("p/<uuid:project>/guideline/draft/conflicts/", publishing.conflicts, name="draft-conflicts"),
     path("p/<uuid:project>/guideline/acknowledge/", publishing.acknowledge, name="acknowledge"),
     path("p/<uuid:project>/exports/", exports.export_list, name="exports"),
     path("p/<uuid:project>/exports/<uuid:job>/file/", exports.download, name="export-file"),

@@ -48,6 +48,14 @@ class ExampleReading:
 
 
 @dataclass(frozen=True)
+class Confusion:
+    """The examples that tell the same two labels apart; without a title those that tell none apart."""
+
+    title: str
+    examples: list[ExampleReading]
+
+
+@dataclass(frozen=True)
 class LabelReading:
     key: str
     name: str
@@ -78,6 +86,28 @@ class QuestionReading:
     @property
     def widget(self) -> str:
         return TASK_TYPES[self.task_type].widget
+
+    @property
+    def confusions(self) -> "list[Confusion]":
+        """The examples by the two labels that they tell apart, in the order of the labels; the others come last."""
+        order = {label.key: label.order for label in self.labels}
+        groups: dict[tuple[str, ...], list[ExampleReading]] = {}
+        for label in self.labels:
+            for example in label.examples:
+                pair = sorted(
+                    {str(label.key), *map(str, _values(example.confused_with))}, key=lambda k: order.get(k, 0)
+                )
+                group = groups.setdefault(tuple(pair) if len(pair) > 1 else (), [])
+                group.extend([example] if example not in group else [])
+        names = {label.key: label.name for label in self.labels}
+        return [
+            Confusion(" / ".join(names.get(key, key) for key in pair), groups[pair])
+            for pair in sorted(groups, key=lambda pair: (not pair, [order.get(key, 0) for key in pair]))
+        ]
+
+    @property
+    def without_example(self) -> tuple[LabelReading, ...]:
+        return tuple(label for label in self.labels if not label.examples)
 
     def label(self, key: Json) -> LabelReading | None:
         return next((label for label in self.labels if label.key == key), None)

@@ -53,6 +53,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/guideline/draft/", drafts.text, name="guideline-draft"),
     path("p/<uuid:project>/guideline/draft/start/", drafts.start, name="guideline-draft-start"),
     path("p/<uuid:project>/guideline/draft/text/", drafts.save_text, name="guideline-draft-text"),
+    path("p/<uuid:project>/guideline/draft/autosave/", drafts.autosave, name="guideline-draft-autosave"),
     path("p/<uuid:project>/guideline/draft/preview/", drafts.preview, name="guideline-draft-preview"),
     path("p/<uuid:project>/guideline/draft/changes/", drafts.changes, name="guideline-draft-changes"),
     path("p/<uuid:project>/guideline/draft/discard/", drafts.discard, name="guideline-draft-discard"),

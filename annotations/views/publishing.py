@@ -7,8 +7,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations import feedback, publishing
 from annotations.forms.publishing import PublishForm
@@ -17,6 +18,7 @@ from projects.enums import Action
 from projects.errors import DomainError
 from projects.models import GuidelineVersion, Membership
 from projects.requests import UserRequest
+from projects.views.drafts import draft_context, on_draft
 
 
 @login_required
@@ -75,8 +77,25 @@ def _publish_page(
         "answered": answered,
         "unanswered": unanswered,
         "contradicted": feedback.contradicted(draft),
+        "old_labels": publishing.old_labels(draft),
     }
     return render(request, "annotations/publishing/publish.html", context, status=status)
+
+
+@require_safe
+@on_draft
+def conflicts(request: UserRequest, member: Membership, draft: GuidelineVersion) -> HttpResponse:
+    """The conflicts under the published version that the draft does not answer; a fragment beside the draft's pages."""
+    answered, unanswered = feedback.answered(draft)
+    context = draft_context(member, draft, place="conflicts") | {
+        "unanswered": unanswered,
+        "answered": answered,
+        "asked": set(draft.questions.values_list("key", flat=True)),
+    }
+    name = "_conflicts" if request.headers.get("HX-Request") else "conflicts"
+    response = render(request, f"annotations/publishing/{name}.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 @login_required

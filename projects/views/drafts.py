@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -107,6 +107,29 @@ def save_text(request: HttpRequest, project: UUID) -> HttpResponse:
         return _text_page(request, member, draft, form, status=422)
     messages.success(request, _("The text is saved."))
     return redirect("projects:guideline-draft", project)
+
+
+@login_required
+@require_POST
+def autosave(request: HttpRequest, project: UUID) -> JsonResponse:
+    """Save what is being written, without leaving the page. Nothing of anybody else's is ever replaced: who wrote on
+    top of another text is told so, and decides about both by saving with the button."""
+    member = access.member_for(request.user, project, Action.EDIT_GUIDELINE)
+    draft = drafts.current(member.project)
+    if draft is None or not _meant_for(request, draft):
+        gone = _("Not saved: this draft was published or discarded while you were writing. Copy your text.")
+        return JsonResponse({"code": "draft_gone", "message": gone}, status=409)
+    form = TextForm(request.POST)
+    if not form.is_valid():
+        return JsonResponse({"code": "invalid", "message": _("Not saved: the page is incomplete.")}, status=422)
+    try:
+        drafts.save_text(draft, text=form.cleaned_data["text"], revision=form.cleaned_data["revision"], by=member)
+    except StaleText:
+        both = _("Not saved: somebody else saved this text. Save with the button to see both.")
+        return JsonResponse({"code": "stale", "message": both}, status=409)
+    except DomainError as error:
+        return JsonResponse({"code": error.code, "message": error.message}, status=error.status)
+    return JsonResponse({"revision": draft.revision})
 
 
 @require_POST

@@ -30,7 +30,7 @@ def example_list(request: HttpRequest, member: Membership, draft: GuidelineVersi
 def example_new(request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str) -> HttpResponse:
     """Write an example by hand. "Show" renders it and saves nothing."""
     asked = _question(draft, question)
-    form = _form(request, member, asked, initial={"value": request.GET.get("label", "")})
+    form = _form(request, member, asked, initial=_asked_for(request))
     if request.method == "POST" and form.is_valid():
         if "preview" in request.POST:
             return _page(request, member, draft, asked, form, shown=True)
@@ -86,6 +86,11 @@ def example_remove(request: HttpRequest, member: Membership, draft: GuidelineVer
         action=reverse("projects:guideline-example-remove", args=[member.project.uuid, example]),
         back=reverse("projects:guideline-examples", args=[member.project.uuid]),
     )
+
+
+def _asked_for(request: HttpRequest) -> dict[str, object]:
+    """The label, and what it is confused with, as the link that led here says."""
+    return {"value": request.GET.get("label", ""), "confused_with": request.GET.get("not", "")}
 
 
 def _question(draft: GuidelineVersion, key: str) -> Question:

@@ -3,15 +3,17 @@
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations import draws
 from annotations.models import Acknowledgement
-from projects import guidelines
+from projects import guidelines, label_plans
 from projects.models import GuidelineVersion
 from tests import factories
 from tests.annotations import disputes
-from tests.annotations.team import Team
+from tests.annotations.team import Team, says
 
 pytestmark = pytest.mark.django_db
 
@@ -160,6 +162,111 @@ def test_a_first_version_asks_for_no_kind_of_change(client_of, db):
 
 def test_without_a_draft_the_page_leads_to_the_guideline(client_of, project, version, lead):
     assert client_of(lead).get(address("publish", project)).url == reverse("projects:guideline", args=[project.uuid])
+
+
+# -- conflicts beside the draft ----------------------------------------------------------------------------------------
+
+WRITES_STATUS = {"lead": 200, "admin": 200, "anna": 403, "outsider": 404, "anonymous": 302}
+
+
+@pytest.mark.parametrize("who", WRITES_STATUS)
+def test_who_writes_sees_the_conflicts_that_are_left(request, client, client_of, project, draft, who):
+    client = visitor(request, client, client_of, who)
+
+    assert client.get(address("draft-conflicts", project)).status_code == WRITES_STATUS[who]
+
+
+def test_conflicts_are_listed_until_an_example_answers_them(client_of, project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"differ": ("praise", "complaint"), "again": ("complaint", "praise")})
+    draft = guidelines.draft_of(project, by=lead)
+    client = client_of(lead)
+    before = text(client.get(address("draft-conflicts", project)))
+    guidelines.add_example(
+        draft, question_key="intent", content={"text": "x"}, value="praise", confused_with="complaint", by=lead
+    )
+
+    after = text(client.get(address("draft-conflicts", project)))
+
+    assert "complaint / praise" in before
+    assert "2 conflicts" in before
+    assert "example/?label=complaint&amp;not=praise" in before
+    assert "complaint / praise" not in after
+    assert "Every confusion of the last measurements has a new example." in after
+
+
+def test_beside_the_draft_it_is_a_fragment(client_of, project, draft, lead):
+    client = client_of(lead)
+    whole = client.get(address("draft-conflicts", project))
+    part = client.get(address("draft-conflicts", project), headers={"HX-Request": "true"})
+
+    assert "HX-Request" in whole["Vary"]
+    assert ("<html" in text(whole), "<html" in text(part)) == (True, False)
+    assert address("draft-conflicts", project) in text(
+        client.get(reverse("projects:guideline-draft", args=[project.uuid]))
+    )
+
+
+def test_an_admin_who_does_not_adjudicate_gets_no_link_to_the_queue(client_of, project, lead, admin, anna, ben):
+    disputes.rated(project, [anna, ben], {"differ": ("praise", "complaint")})
+    guidelines.draft_of(project, by=lead)
+
+    page = text(client_of(admin).get(address("draft-conflicts", project), headers={"HX-Request": "true"}))
+
+    assert "complaint / praise" in page
+    assert address("adjudication", project) not in page
+
+
+def test_a_neighbours_conflicts_are_not_listed(client_of, project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"differ": ("praise", "complaint")})
+    neighbour = factories.version(factories.project("Neighbour")).project
+    nora = factories.member(neighbour, "nora", "lead")
+    guidelines.draft_of(neighbour, by=nora)
+
+    assert "complaint / praise" not in text(client_of(nora).get(address("draft-conflicts", neighbour)))
+
+
+def test_without_a_draft_the_conflicts_lead_to_the_guideline(client_of, project, version, lead):
+    assert client_of(lead).get(address("draft-conflicts", project)).url == reverse(
+        "projects:guideline", args=[project.uuid]
+    )
+
+
+def test_as_many_queries_for_three_confusions_as_for_one(client_of, project, lead, anna, ben):
+    client = client_of(lead)
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address("draft-conflicts", project))
+        return len(queries)
+
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint")})
+    guidelines.draft_of(project, by=lead)
+    count()
+    one = count()
+    disputes.rated(project, [anna, ben], {"b": ("praise", "question"), "c": ("complaint", "question")})
+
+    assert count() == one
+
+
+# -- what becomes of old labels ----------------------------------------------------------------------------------------
+
+
+def test_the_publish_page_says_what_becomes_of_retired_labels(client_of, project, version, lead, anna):
+    factories.items(project, 2)
+    wave = draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(0))
+    Team([anna], says("question")).work()
+    draws.close_wave(wave, by=lead, at=factories.NOW, reason="done")
+    draft = guidelines.draft_of(project, by=lead)
+    row = draft.questions.get().labels.get(key="question")
+    label_plans.retire(row, becomes="", by=lead)
+    client = client_of(lead)
+
+    kept = " ".join(text(client.get(address("publish", project))).split())
+    label_plans.choose(draft, "intent", "question", becomes="praise", by=lead)
+    mapped = " ".join(text(client.get(address("publish", project))).split())
+
+    assert "2 single labels are kept, marked outdated." in kept
+    assert "2 single labels become “praise” in exports, marked mapped." in mapped
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

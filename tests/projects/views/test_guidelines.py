@@ -85,6 +85,7 @@ WRITES = (
     ("guideline-draft-start", ()),
     ("guideline-draft-text", ()),
     ("guideline-draft-preview", ()),
+    ("guideline-draft-autosave", ()),
     ("guideline-draft-discard", ()),
     ("guideline-question-new", ()),
     ("guideline-question", ("intent",)),
@@ -453,3 +454,90 @@ def test_pages_cost_the_same_with_more_to_show(version, draft, lead, client_of, 
     with CaptureQueriesContext(connection) as many:
         client.get(address)
     assert len(many) == len(few)
+
+
+# -- saving while it is being written --------------------------------------------------------------------------------
+
+
+def written(draft, text, **changes):
+    return {"draft": str(draft.uuid), "revision": draft.revision, "text": text} | changes
+
+
+def test_what_is_being_written_is_saved_and_the_page_stays(version, draft, lead, client_of):
+    address = url("guideline-draft-autosave", version.project)
+
+    first = client_of(lead).post(address, written(draft, "One"))
+    second = client_of(lead).post(address, written(draft, "One two", revision=first.json()["revision"]))
+
+    draft.refresh_from_db()
+    assert (first.json(), second.json(), draft.text) == ({"revision": 2}, {"revision": 3}, "One two")
+
+
+def test_saving_by_itself_replaces_nobodys_text(version, draft, lead, admin, client_of):
+    form = written(draft, "Mine")
+    drafts.save_text(draft, text="Theirs", revision=draft.revision, by=admin)
+
+    answer = client_of(lead).post(url("guideline-draft-autosave", version.project), form)
+
+    draft.refresh_from_db()
+    assert (answer.status_code, answer.json()["code"], draft.text) == (409, "stale", "Theirs")
+
+
+def test_saving_by_itself_into_another_draft_is_refused(version, draft, lead, client_of):
+    form = written(draft, "Too late")
+    drafts.discard(draft, by=lead)
+    following = drafts.draft_of(version.project, by=lead)
+
+    answer = client_of(lead).post(url("guideline-draft-autosave", version.project), form)
+
+    following.refresh_from_db()
+    assert (answer.status_code, answer.json()["code"], following.text) == (409, "draft_gone", version.text)
+
+
+@pytest.mark.parametrize(("sent", "status"), [({"revision": "x"}, 422), ({"text": "a\x00b"}, 422)])
+def test_what_cannot_be_saved_is_told(version, draft, lead, client_of, sent, status):
+    answer = client_of(lead).post(url("guideline-draft-autosave", version.project), written(draft, "x") | sent)
+
+    assert (answer.status_code, bool(answer.json()["message"])) == (status, True)
+
+
+def test_two_texts_at_once_are_not_saved_by_themselves(version, draft, lead, admin, client_of):
+    form = written(draft, "Mine")
+    drafts.save_text(draft, text="Theirs", revision=draft.revision, by=admin)
+    client = client_of(lead)
+
+    assert "data-autosave" in client.get(url("guideline-draft", version.project)).content.decode()
+    assert "data-autosave" not in client.post(url("guideline-draft-text", version.project), form).content.decode()
+
+
+# -- examples by what they tell apart --------------------------------------------------------------------------------
+
+
+def test_examples_stand_by_the_confusion_they_settle(version, draft, lead, client_of):
+    def add(text, value, other=None):
+        guidelines.add_example(
+            draft, question_key="intent", content={"text": text}, value=value, confused_with=other, by=lead
+        )
+
+    add("First", "praise", "complaint")
+    add("Second", "complaint", "praise")
+    add("Third", "praise")
+
+    (question,) = guidelines.reading(draft).questions
+
+    assert [(one.title, [e.content["text"] for e in one.examples]) for one in question.confusions] == [
+        ("complaint / praise", ["Second", "First"]),
+        ("", ["Third"]),
+    ]
+    assert [label.key for label in question.without_example] == ["question"]
+    page = client_of(lead).get(url("guideline-examples", version.project)).content.decode()
+    assert page.index("complaint / praise") < page.index("First") < page.index("Third") < page.index("No example yet")
+
+
+def test_a_new_example_begins_with_the_confusion_that_led_to_it(version, draft, lead, client_of):
+    address = url("guideline-example-new", version.project, "intent") + "?label=praise&not=question"
+
+    page = client_of(lead).get(address).content.decode()
+
+    assert page.count('<option value="praise" selected>') == 1
+    assert page.count('<option value="question" selected>') == 1
