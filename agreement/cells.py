@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from agreement import matrices
-from agreement.matrices import AnswerText
+from agreement.patterns import AnswerText
 from annotations.models import Case, Draw, Resolution, WaveItem
 from projects.errors import DomainError
 from projects.models import Label, Question

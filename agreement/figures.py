@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +25,7 @@ from agreement.matrices import Matrix
 from agreement.protocol import AUTO, Protocol, QuestionRule
 from annotations.enums import AssignmentState
 from annotations.models import Assignment, Draw
-from projects.models import Membership
+from projects.models import Membership, Question
 from projects.task_types import TASK_TYPES
 
 SCHEMA = 1
@@ -50,15 +50,57 @@ class Context:
     def of(cls, draw: Draw, *, at: datetime) -> "Context":
         skipped = Assignment.objects.filter(slot__draw=draw, state=AssignmentState.SKIPPED)
         skips = skipped.values_list("member__uuid", "skip_reason").annotate(Count("pk")).order_by("member__uuid")
-        shown = matrices.measured(draw).values_list("version__major", "version__minor").annotate(Count("pk"))
+        before = Before.of(draw, at=at)
+        tallies = matrices.tallies([draw, *before.draws])
+        before.tallies.update(tallies)
         return cls(
-            raters=matrices.raters(draw),
+            raters=tallies[draw.pk].raters,
             skips=tuple(sorted((str(member), reason, count) for member, reason, count in skips)),
-            versions=tuple((f"{major}.{minor}", count) for major, minor, count in shown.order_by("version__minor")),
-            earlier=_earlier(draw),
-            siblings=_siblings(draw),
-            matrix_of=lambda other, question_key: _matrix_of(other, question_key, at=at),
+            versions=tallies[draw.pk].versions,
+            earlier=before.earlier,
+            siblings=before.siblings,
+            matrix_of=before.matrix_of,
         )
+
+
+@dataclass
+class Before:
+    """The draws that a closed one is compared or pooled with: read only if asked for, all of them at once."""
+
+    earlier: Draw | None
+    siblings: tuple[Draw, ...]
+    at: datetime
+    tallies: dict[int, matrices.Tally] = field(default_factory=dict)
+    _read: dict[str, dict[int, Matrix]] = field(default_factory=dict)
+    _questions: dict[int, list[Question]] | None = None
+    _sizes: dict[int, dict[str, tuple[int, int]]] | None = None
+
+    @classmethod
+    def of(cls, draw: Draw, *, at: datetime) -> "Before":
+        return cls(_earlier(draw), _siblings(draw), at)
+
+    @property
+    def draws(self) -> list[Draw]:
+        return [*self.siblings, *([self.earlier] if self.earlier else [])]
+
+    def matrix_of(self, draw: Draw, question_key: str) -> Matrix | None:
+        """The ratings of one of these draws on a question."""
+        if question_key not in self._read:
+            self._read[question_key] = self._matrices(question_key)
+        return self._read[question_key].get(draw.pk)
+
+    def _matrices(self, question_key: str) -> dict[int, Matrix]:
+        if self._questions is None or self._sizes is None:
+            self._questions = matrices.questions_of(self.draws)
+            self._sizes = matrices.sizes_of(self.draws)
+        asked = {
+            draw: question
+            for draw, questions in self._questions.items()
+            for question in questions
+            if question.key == question_key
+        }
+        by = {draw.pk: self.tallies[draw.pk].raters for draw in self.draws}
+        return matrices.of_several(self.draws, asked, by=by, sizes=self._sizes, at=self.at)
 
 
 def digest(draw: Draw, matrix: Matrix, context: Context) -> str:
@@ -253,13 +295,6 @@ def _siblings(draw: Draw) -> tuple[Draw, ...]:
 def terms(draw: Draw) -> dict[str, Any]:
     """What two protocols must share for their draws to pool; under which MINOR they opened is told, not compared."""
     return {name: value for name, value in draw.protocol.items() if name != "version"}
-
-
-def _matrix_of(draw: Draw, question_key: str, *, at: datetime) -> Matrix | None:
-    for question in matrices.questions(draw):
-        if question.key == question_key:
-            return matrices.of(draw, question, by=matrices.raters(draw), at=at)
-    return None
 
 
 def _difference(context: Context, matrix: Matrix, key: str, seed: int) -> dict[str, Any] | None:

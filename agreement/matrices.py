@@ -8,48 +8,26 @@ small one. Ratings are matched by item and member, never by position.
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from typing import Any
 
 import numpy as np
-from django.db import connection
-from django.db.models import Case, Count, F, Func, Max, QuerySet, TextField, Value, When
+from django.db.models import Count, QuerySet
 
+from agreement import patterns
 from agreement.coefficients.ratings import MISSING, Ratings
+from agreement.patterns import AnswerText as AnswerText
 from annotations.models import Annotation, Draw, WaveItem
 from projects.models import Label, Membership, Question
 
 logger = logging.getLogger(__name__)
 
-# A column per rater is cheapest while they are few; beyond that rows are read in the order of their items.
-MOST_COLUMNS = 12
-
 # DESIGN §3 "Share": each stratum of a proportional draw is within three items of its share.
 PROPORTIONAL = 3
 
+# What each rater answered, as JSON; the stratum; and how many items show it.
 Row = tuple[tuple[str | None, ...], str, int]
-
-
-class AnswerText(Func):
-    """The answer to one question as JSON text, NULL where it was left out: "1" and 1 stay two answers."""
-
-    output_field = TextField()
-
-    def __init__(self, question_key: str) -> None:
-        super().__init__(F("answers"))
-        self.question_key = question_key
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, tuple[Any, ...]]:
-        column, params = compiler.compile(self.source_expressions[0])
-        # ->> and -> came with SQLite 3.38, which is newer than some systems have.
-        return f"NULLIF(JSON_QUOTE(JSON_EXTRACT({column}, %s)), 'null')", (*params, f'$."{self.question_key}"')
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, tuple[Any, ...]]:
-        column, params = compiler.compile(self.source_expressions[0])
-        return f"NULLIF(({column} -> %s)::text, 'null')", (*params, self.question_key)
 
 
 @dataclass(frozen=True)
@@ -77,7 +55,7 @@ class Matrix:
 
 def measured(draw: Draw) -> QuerySet[Annotation]:
     """The measured ratings of a draw; surplus has no slot."""
-    return Annotation.objects.filter(draw=draw, slot__isnull=False)
+    return patterns.measured_in([draw])
 
 
 def pooled(parts: Sequence[Matrix]) -> Ratings:
@@ -102,10 +80,46 @@ def questions(draw: Draw) -> list[Question]:
     return list(draw.wave.version.questions.prefetch_related("labels"))
 
 
+def questions_of(draws: Iterable[Draw]) -> dict[int, list[Question]]:
+    """The questions of each draw; two queries, however many there are."""
+    version_of = {draw.pk: draw.wave.version_id for draw in draws}
+    rows = Question.objects.filter(version__in=set(version_of.values())).prefetch_related("labels")
+    asked: dict[int, list[Question]] = {}
+    for question in rows:
+        asked.setdefault(question.version_id, []).append(question)
+    return {draw: asked.get(version, []) for draw, version in version_of.items()}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Who rated in a draw, in a lasting order, and how many of its ratings were given under each MINOR."""
+
+    raters: tuple[Membership, ...] = ()
+    versions: tuple[tuple[str, int], ...] = ()
+
+
+def tallies(draws: Sequence[Draw]) -> dict[int, Tally]:
+    """The tally of each draw; two queries, however many there are."""
+    fields = ("draw_id", "member_id", "version__major", "version__minor")
+    counted = patterns.measured_in(draws).order_by().values_list(*fields).annotate(n=Count("pk"))
+    found: dict[int, tuple[set[int], Counter[tuple[int, int]]]] = {draw.pk: (set(), Counter()) for draw in draws}
+    for draw, member, major, minor, n in counted:
+        found[draw][0].add(member)
+        found[draw][1][major, minor] += n
+    people = Membership.objects.filter(pk__in=set().union(*(members for members, _ in found.values())))
+    by_pk = {member.pk: member for member in people.select_related("user")}
+    return {
+        draw: Tally(
+            tuple(by_pk[pk] for pk in sorted(members)),
+            tuple((f"{major}.{minor}", n) for (major, minor), n in sorted(versions.items())),
+        )
+        for draw, (members, versions) in found.items()
+    }
+
+
 def raters(draw: Draw) -> tuple[Membership, ...]:
     """Who has a measured rating in the draw, in a lasting order."""
-    rows = Membership.objects.filter(pk__in=measured(draw).values("member"))
-    return tuple(rows.select_related("user").order_by("pk"))
+    return tallies([draw])[draw.pk].raters
 
 
 def of(draw: Draw, question: Question, *, by: Sequence[Membership], at: datetime) -> Matrix:
@@ -114,52 +128,40 @@ def of(draw: Draw, question: Question, *, by: Sequence[Membership], at: datetime
     While the draw is open only complete items are in it: all their ratings are given and their windows have ended.
     Of a closed draw everything measured is, and a coefficient takes the pairs or items it can use.
     """
-    rows = _grouped(draw, question.key, by, at) if len(by) <= MOST_COLUMNS else _streamed(draw, question.key, by, at)
-    labels = tuple(question.labels.all())
-    return of_rows(draw, question, labels, tuple(by), rows, stratum_sizes(draw))
+    asked = {draw.pk: question}
+    return of_several([draw], asked, by={draw.pk: tuple(by)}, sizes=sizes_of([draw]), at=at)[draw.pk]
 
 
-def _items(draw: Draw, at: datetime) -> QuerySet[Annotation, Any]:
-    """Measured ratings grouped by item, complete ones only while the draw is open."""
-    rows = measured(draw).order_by().values("wave_item_id", stratum=F("wave_item__stratum"))
-    if not draw.is_open:
-        return rows
-    return rows.annotate(given=Count("pk"), needed=Max("wave_item__needed"), ends=Max("window_ends")).filter(
-        given__gte=F("needed"), ends__lte=at
-    )
+def of_several(
+    draws: Sequence[Draw],
+    asked: Mapping[int, Question],
+    *,
+    by: Mapping[int, tuple[Membership, ...]],
+    sizes: Mapping[int, Mapping[str, tuple[int, int]]],
+    at: datetime,
+) -> dict[int, Matrix]:
+    """The pattern tables of one question in several draws, from one query. All but one of them are closed.
 
-
-def _grouped(draw: Draw, key: str, by: Sequence[Membership], at: datetime) -> Iterator[Row]:
-    names = [f"rater_{place}" for place in range(len(by))]
-    columns = {
-        name: Max(Case(When(member_id=member.pk, then=AnswerText(key)), default=Value(None, TextField())))
-        for name, member in zip(names, by, strict=True)
+    `asked` has the question as each draw's version asks it, `by` each draw's raters, `sizes` its strata.
+    """
+    wanted = [draw for draw in draws if draw.pk in asked]
+    if not wanted:
+        return {}
+    people = sorted({member.pk for draw in wanted for member in by[draw.pk]})
+    found: dict[int, list[Row]] = {draw.pk: [] for draw in wanted}
+    for draw, answers, stratum, items in patterns.of(wanted, asked[wanted[0].pk].key, people, at):
+        found[draw].append((tuple(answers.get(member.pk) for member in by[draw]), stratum, items))
+    return {
+        draw.pk: of_rows(
+            draw,
+            (question := asked[draw.pk]),
+            tuple(question.labels.all()),
+            by[draw.pk],
+            found[draw.pk],
+            sizes.get(draw.pk, {}),
+        )
+        for draw in wanted
     }
-    inner, params = _items(draw, at).annotate(**columns).query.get_compiler(connection=connection).as_sql()
-    chosen = ", ".join([*map(connection.ops.quote_name, names), connection.ops.quote_name("stratum")])
-    # Django cannot group by an aggregate, so the outer query is written here; only names made above go into it.
-    sql = f"SELECT {chosen}, COUNT(*) FROM ({inner}) AS items GROUP BY {chosen}"  # noqa: S608 (no input in it)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        for *answers, stratum, items in cursor.fetchall():
-            yield tuple(answers), stratum, items
-
-
-def _streamed(draw: Draw, key: str, by: Sequence[Membership], at: datetime) -> Iterator[Row]:
-    place = {member.pk: i for i, member in enumerate(by)}
-    rows = measured(draw).order_by("wave_item_id", "pk").annotate(answer=AnswerText(key))
-    fields = ("wave_item_id", "wave_item__stratum", "wave_item__needed", "window_ends", "member_id", "answer")
-    patterns: Counter[tuple[tuple[str | None, ...], str]] = Counter()
-    for _, group in groupby(rows.values_list(*fields).iterator(chunk_size=5000), key=lambda row: row[0]):
-        found = list(group)
-        if draw.is_open and (len(found) < found[0][2] or max(row[3] for row in found) > at):
-            continue
-        pattern: list[str | None] = [None] * len(by)
-        for *_rest, member, answer in found:
-            pattern[place[member]] = answer
-        patterns[tuple(pattern), found[0][1]] += 1
-    for (answers, stratum), items in patterns.items():
-        yield answers, stratum, items
 
 
 def of_rows(
@@ -187,7 +189,7 @@ def of_rows(
     if unknown:
         logger.error("Draw %s, question %s: values that are no label: %s", draw.uuid, question.key, dict(unknown))
     ratings = Ratings(
-        np.array(codes, dtype=np.int64).reshape(len(codes), len(by)),
+        np.array(codes, dtype=np.int16).reshape(len(codes), len(by)),
         np.array(weights, dtype=np.float64),
         tuple(label.key for label in labels),
         raters=tuple(str(member.uuid) for member in by),
@@ -215,11 +217,19 @@ def _values(labels: Sequence[Label]) -> tuple[float, ...] | None:
 
 def stratum_sizes(draw: Draw) -> dict[str, tuple[int, int]]:
     """Stratum -> (items in the wave, items drawn), in alphabetical order; empty where the draw has no strata."""
-    if not draw.protocol.get("strata_field"):
+    return sizes_of([draw]).get(draw.pk, {})
+
+
+def sizes_of(draws: Iterable[Draw]) -> dict[int, dict[str, tuple[int, int]]]:
+    """`stratum_sizes` of each draw that has strata."""
+    wanted = {draw.wave_id: draw.pk for draw in draws if draw.protocol.get("strata_field")}
+    if not wanted:
         return {}
-    rows = WaveItem.objects.filter(wave_id=draw.wave_id).order_by("stratum").values("stratum")
-    counted = rows.annotate(items=Count("pk"), drawn=Count("draw"))
-    return {row["stratum"]: (row["items"], row["drawn"]) for row in counted}
+    rows = WaveItem.objects.filter(wave__in=list(wanted)).order_by("wave", "stratum").values("wave", "stratum")
+    found: dict[int, dict[str, tuple[int, int]]] = {draw: {} for draw in wanted.values()}
+    for row in rows.annotate(items=Count("pk"), drawn=Count("draw")):
+        found[wanted[row["wave"]]][row["stratum"]] = row["items"], row["drawn"]
+    return found
 
 
 def _populations(sizes: Mapping[str, tuple[int, int]]) -> tuple[float, ...] | None:

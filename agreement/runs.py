@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
 
 from agreement import figures, gates, matrices
 from agreement.coefficients import ENGINE_VERSION
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 SETTLED = timedelta(seconds=5)
 OPEN_DRAW_EVERY = timedelta(minutes=1)
 FAILED = "failed"
+# Interim figures are a way to the final one: of each question the newest few stay.
+INTERIM_KEPT = 3
 
 
 def stale(at: datetime) -> list[Draw]:
@@ -77,8 +80,16 @@ def compute(draw: Draw, *, at: datetime) -> list[Run]:
     asked = matrices.questions(fresh)
     context = figures.Context.of(fresh, at=at)
     runs = [_run(fresh, question, context, at=at) for question in asked]
+    prune(fresh)
     _finish(fresh, runs, asked, at=at)
     return runs
+
+
+def prune(draw: Draw) -> None:
+    """Let go of the interim runs of `draw` that newer ones have taken the place of; final ones stay."""
+    newer = Window(RowNumber(), partition_by=[F("question_key")], order_by=[F("created_at").desc(), F("pk").desc()])
+    ranked = draw.runs.filter(interim=True).annotate(place=newer).filter(place__gt=INTERIM_KEPT)
+    Run.objects.filter(pk__in=list(ranked.values_list("pk", flat=True))).delete()
 
 
 def newest(draw: Draw, question_key: str) -> Run | None:

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agreement import matrices
+from agreement import matrices, patterns
 from agreement.coefficients import COEFFICIENTS
 from annotations.models import Annotation, Draw, WaveItem
 from projects.models import GuidelineVersion, Membership
@@ -23,7 +23,7 @@ def matrix_of(draw: Draw, key: str = "intent", at=NOW) -> matrices.Matrix:
     return matrices.of(draw, question, by=matrices.raters(draw), at=at)
 
 
-def patterns(draw: Draw, at=NOW) -> dict[tuple[str | None, ...], float]:
+def counted(draw: Draw, at=NOW) -> dict[tuple[str | None, ...], float]:
     """Pattern of labels -> items."""
     ratings = matrix_of(draw, at=at).ratings
     named = [tuple(None if code < 0 else ratings.labels[code] for code in row) for row in ratings.codes]
@@ -39,7 +39,7 @@ def test_of_counts_equal_patterns(version: GuidelineVersion, lead, anna, ben) ->
 
     draw = rows.draw(version, said, by=lead, closing="complete")
 
-    assert patterns(draw) == {("praise", "praise"): 3.0, ("praise", "complaint"): 2.0}
+    assert counted(draw) == {("praise", "praise"): 3.0, ("praise", "complaint"): 2.0}
 
 
 def test_of_names_raters_and_labels(version: GuidelineVersion, lead, anna, ben) -> None:
@@ -73,17 +73,17 @@ def test_order_of_submitting_changes_nothing(version: GuidelineVersion, lead, an
     first = rows.draw(version, straight, by=lead, closing="complete")
     second = rows.draw(version, turned, by=lead, closing="complete")
 
-    assert patterns(first) == patterns(second)
+    assert counted(first) == counted(second)
 
 
 def test_surplus_is_not_measured(version: GuidelineVersion, lead, anna, ben) -> None:
     cara = factories.member(version.project, "cara")
     draw = rows.draw(version, [{anna: "praise", ben: "complaint"}], by=lead, closing="complete")
-    before = patterns(draw)
+    before = counted(draw)
 
     rows.rate(draw, draw.wave_items.get(), cara, "praise", measured=False)
 
-    assert patterns(draw) == before
+    assert counted(draw) == before
 
 
 def test_open_draw_has_complete_items_only(version: GuidelineVersion, lead, anna, ben) -> None:
@@ -91,7 +91,7 @@ def test_open_draw_has_complete_items_only(version: GuidelineVersion, lead, anna
 
     draw = rows.draw(version, said, by=lead)
 
-    assert patterns(draw) == {("praise", "praise"): 1.0}
+    assert counted(draw) == {("praise", "praise"): 1.0}
 
 
 def test_open_draw_waits_for_windows(version: GuidelineVersion, lead, anna, ben) -> None:
@@ -100,7 +100,7 @@ def test_open_draw_waits_for_windows(version: GuidelineVersion, lead, anna, ben)
     rows.rate(draw, draw.wave_items.first(), ben, "praise", window_ends=later)
     rows.rate(draw, draw.wave_items.last(), ben, "complaint", window_ends=NOW)
 
-    assert (patterns(draw), patterns(draw, at=later)) == (
+    assert (counted(draw), counted(draw, at=later)) == (
         {("praise", "complaint"): 1.0},
         {("praise", "complaint"): 1.0, ("praise", "praise"): 1.0},
     )
@@ -111,7 +111,7 @@ def test_closed_draw_keeps_single_ratings(version: GuidelineVersion, lead, anna,
 
     draw = rows.draw(version, said, by=lead, size=5, closing="short")
 
-    assert patterns(draw) == {("praise", "praise"): 1.0, ("complaint", None): 1.0}
+    assert counted(draw) == {("praise", "praise"): 1.0, ("complaint", None): 1.0}
 
 
 def test_third_rating_does_not_move_a_pair(version: GuidelineVersion, lead, anna, ben) -> None:
@@ -131,7 +131,7 @@ def test_optional_answer_is_missing_for_its_question_only(version: GuidelineVers
     draw = rows.draw(version, [{anna: both, ben: one}, {anna: one, ben: one}], by=lead, closing="complete")
 
     tone = matrix_of(draw, "tone").ratings
-    assert (patterns(draw), tone.codes.tolist(), tone.weights.tolist()) == (
+    assert (counted(draw), tone.codes.tolist(), tone.weights.tolist()) == (
         {("praise", "praise"): 2.0},
         [[0, -1]],
         [1.0],
@@ -191,11 +191,36 @@ def test_many_raters_give_the_same_table(version: GuidelineVersion, lead, monkey
         if (1 + i // 5) % 5
     ]
     draw = rows.draw(version, said, by=lead, size=20)
-    grouped = patterns(draw)
+    by_rater = counted(draw)
 
-    monkeypatch.setattr(matrices, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(patterns, "MOST_COLUMNS", 2)
+    by_place = counted(draw)
+    monkeypatch.setattr(patterns, "MOST_RATINGS", 1)
 
-    assert patterns(draw) == grouped
+    assert (by_place, counted(draw)) == (by_rater, by_rater)
+
+
+@pytest.mark.parametrize("open_", [True, False], ids=["open", "closed"])
+@pytest.mark.parametrize("strata", [True, False], ids=["strata", "one stratum"])
+def test_every_way_of_counting_gives_the_same_table(version, lead, monkeypatch, open_, strata) -> None:
+    people = [factories.member(version.project, f"rater{i}") for i in range(4)]
+    labels = ["complaint", "praise", "question"]
+    said = [{people[(i + j) % 4]: labels[(i * j) % 3] for j in range(1 + i % 3)} for i in range(24)]
+    about = {"strata": ["web", "shop"] * 12, "strata_field": "source"} if strata else {}
+    draw = rows.draw(version, said, by=lead, needed=3, closing="" if open_ else "short", **about)
+
+    def table() -> list[object]:
+        ratings = matrix_of(draw).ratings
+        where = ratings.strata if ratings.strata is not None else [0] * len(ratings.weights)
+        return sorted(zip(where, ratings.codes.tolist(), ratings.weights.tolist(), strict=True))
+
+    by_rater = table()
+    monkeypatch.setattr(patterns, "MOST_COLUMNS", 2)
+    by_place = table()
+    monkeypatch.setattr(patterns, "MOST_RATINGS", 1)
+
+    assert (by_place, table()) == (by_rater, by_rater)
+    assert sum(weight for *_, weight in by_rater) == (8 if open_ else 24)
 
 
 def test_one_query_whatever_the_number_of_items(version: GuidelineVersion, lead, anna, ben) -> None:

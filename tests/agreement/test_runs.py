@@ -153,6 +153,54 @@ def test_compute_costs_the_same_queries_for_more_items(version, lead, anna, ben)
     assert queries(2) == queries(40)
 
 
+def test_sweep_with_nothing_new_asks_for_the_stamps_only(opened: Draw, closed: Draw, django_assert_num_queries) -> None:
+    for draw in (opened, closed):
+        runs.compute(draw, at=LATER)
+
+    with django_assert_num_queries(1):
+        runs.sweep(at=LATER + timedelta(hours=1))
+
+
+def test_compute_costs_the_same_queries_for_more_draws_before(version, lead, anna, ben) -> None:
+    """A closed draw is compared with the MAJOR before and pooled with its siblings, all read at once."""
+
+    def queries() -> int:
+        draw = rows.draw(second, [{anna: "praise", ben: "complaint"}] * 2, by=lead, closing="complete")
+        with CaptureQueriesContext(connection) as captured:
+            runs.compute(draw, at=LATER)
+        return len(captured)
+
+    rows.draw(version, [{anna: "praise", ben: "praise"}], by=lead, closing="complete")
+    second = factories.version(version.project, 2, 0)
+    queries()
+    with_one_sibling = queries()
+    queries()
+
+    assert queries() == with_one_sibling
+
+
+def test_interim_runs_are_let_go_but_for_the_newest(opened: Draw) -> None:
+    answers = ["praise", "question", "complaint"]
+    ratings = list(opened.annotations.all()[:4])
+    for minutes in range(6):
+        rating = ratings[minutes // 2]
+        Annotation.objects.filter(pk=rating.pk).update(answers={"intent": answers[minutes % 3]})
+        runs.compute(opened, at=LATER + timedelta(minutes=2 * minutes))
+
+    kept = Run.objects.order_by("created_at").values_list("created_at", flat=True)
+
+    assert list(kept) == [LATER + timedelta(minutes=minutes) for minutes in (6, 8, 10)]
+
+
+def test_final_run_is_kept_beside_the_last_interim_ones(opened: Draw) -> None:
+    runs.compute(opened, at=LATER)
+    Draw.objects.filter(pk=opened.pk).update(state="closed", closing="short", closed_at=LATER)
+    runs.compute(opened, at=LATER + timedelta(minutes=1))
+    runs.prune(opened)
+
+    assert [run.interim for run in Run.objects.order_by("pk")] == [True, False]
+
+
 # -- what is kept -----------------------------------------------------------------------------------------------------
 
 
