@@ -1,7 +1,7 @@
 """Bytes -> text: which encoding a file is in, its lines or chunks, and where it stops being text."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO
 
 # In characters. Nobody labels a text of this length in one piece, and a quote that is never closed must not
@@ -58,21 +58,15 @@ class _Source(io.BufferedIOBase):
 
 
 class Text:
-    """The decoded text of a stream, read by lines or by chunks; FormatError where it is not text."""
+    """The decoded text of a stream, read by chunks; FormatError where it is not text."""
 
     def __init__(self, source: _Source, encoding: str) -> None:
         self._source, self._encoding = source, encoding
         self._wrapper = io.TextIOWrapper(source, encoding=encoding, errors="strict", newline="")
 
-    def line(self) -> str:
-        return self._decoded(self._wrapper.readline, RECORD_LIMIT + 1)
-
     def chunk(self) -> str:
-        return self._decoded(self._wrapper.read, _CHUNK)
-
-    def _decoded(self, read: Callable[[int], str], size: int) -> str:
         try:
-            return read(size)
+            return self._wrapper.read(_CHUNK)
         except UnicodeDecodeError as error:
             offset = self._source.position - len(error.object) + error.start
             found = f"byte 0x{error.object[error.start]:02X} at offset {offset}"
@@ -101,10 +95,25 @@ def open_text(stream: IO[bytes]) -> Text:
 
 def lines(text: Text) -> Iterator[str]:
     """The lines with their ends (\\n, \\r or \\r\\n), as an editor counts them."""
-    for number, line in enumerate(iter(text.line, ""), start=1):
-        if len(line) > RECORD_LIMIT:
-            raise FormatError(
-                f"Line {number} is longer than {RECORD_LIMIT:,} characters: "
-                "check that it is the right file, in the right format, and split the row."
-            )
-        yield line
+    number, rest = 0, ""
+    while chunk := text.chunk():
+        buffer = rest + chunk
+        # A \r at its end could be half of \r\n.
+        end = max(buffer.rfind("\n"), buffer.rfind("\r", 0, -1)) + 1
+        rest = buffer[end:]
+        for line in io.StringIO(buffer[:end], newline=""):
+            number += 1
+            if len(line) > RECORD_LIMIT:
+                raise _too_long(number)
+            yield line
+        if len(rest) > RECORD_LIMIT:
+            raise _too_long(number + 1)
+    if rest:
+        yield rest
+
+
+def _too_long(number: int) -> FormatError:
+    return FormatError(
+        f"Line {number} is longer than {RECORD_LIMIT:,} characters: "
+        "check that it is the right file, in the right format, and split the row."
+    )

@@ -1,18 +1,19 @@
 """The two long parts of an import: reading the file into staged rows, and copying those into items."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Min
 from django.utils.translation import gettext as _
 
-from projects import importing, jobs, staging
+from projects import importing, jobs, repeats, staging
+from projects.candidates import candidate
 from projects.errors import DomainError
 from projects.file_fields import MOST_FIELDS, describe
-from projects.formats import FORMATS, Row
+from projects.formats import FORMATS, Record, Row
 from projects.models import Batch, Item, Job, Project, StagedRow
 
 
@@ -26,16 +27,24 @@ def check(job: Job) -> None:
     counts: Counter[str] = Counter()
     fields = _Fields(job.params["fields"])
     total = job.file.size
-    with job.file.open("rb") as stream, importing.refusing_unreadable():
-        for chunk in staging.chunks(FORMATS[job.params["format"]].read(stream), stream.tell):
-            fields.see(chunk)
-            rows = [staging.candidate(row, choice) for row in chunk]
-            with transaction.atomic():
-                jobs.hold(job)
-                staging.find_repeats(job, rows, project=project, compare_project=compare)
-                staging.write(job, rows)
+    with (
+        job.file.open("rb") as stream,
+        importing.refusing_unreadable(),
+        staging.unhurried(),
+        staging.Writer(job) as writer,
+    ):
+        read = fields.seen(FORMATS[job.params["format"]].read(stream))
+        # Row by row, so that a record is gone before the next one is read.
+        for rows in staging.chunks((candidate(row, choice) for row in read), stream.tell):
+            writer.settle()
+            if compare:
+                repeats.mark_in_project(project, rows)
             counts.update(row.problem for row in rows)
             jobs.progress(job, stream.tell(), total, _("%(rows)d rows read") % {"rows": counts.total()})
+            jobs.give_way()
+            writer.write(rows)
+    counts.update(repeats.mark_in_file(job))
+    counts = +counts
     job.done = job.total = total
     job.result = {"rows": counts.total(), "counts": dict(counts)}
     if fields.late:
@@ -53,15 +62,19 @@ class _Fields:
         self.late = False
         self._names = {one["name"] for one in known}
 
-    def see(self, rows: Iterable[Row]) -> None:
+    def seen(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The same rows; their fields are noted on the way."""
         for row in rows:
-            if row.record is None or len(self.all) >= MOST_FIELDS or row.record.keys() <= self._names:
-                continue
-            for one in describe([row.record]):
-                if one.name not in self._names and len(self.all) < MOST_FIELDS:
-                    self.all.append({"name": one.name, "samples": one.samples})
-                    self._names.add(one.name)
-                    self.late = True
+            if row.record is not None and len(self.all) < MOST_FIELDS and not row.record.keys() <= self._names:
+                self._note(row.record)
+            yield row
+
+    def _note(self, record: Record) -> None:
+        for one in describe([record]):
+            if one.name not in self._names and len(self.all) < MOST_FIELDS:
+                self.all.append({"name": one.name, "samples": one.samples})
+                self._names.add(one.name)
+                self.late = True
 
 
 def copy(job: Job) -> None:
@@ -69,7 +82,8 @@ def copy(job: Job) -> None:
     staged = Job.objects.select_related("project").get(uuid=job.params["preview"], project=job.project)
     batch = _batch(job, staged)
     if not batch.ready:
-        _copy_rows(job, staged, batch)
+        with staging.unhurried():
+            _copy_rows(job, staged, batch)
         _finish(job, staged, batch)
     job.result = {"imported": batch.size, "batch": str(batch.uuid), **_left_out(job, staged, batch)}
     staging.clear(staged)
@@ -95,15 +109,16 @@ def _batch(job: Job, staged: Job) -> Batch:
 
 
 def _copy_rows(job: Job, staged: Job, batch: Batch) -> None:
-    # A chunk is copied whole or not at all, in the order of the numbers: the highest one says where to go on.
-    done = Item.objects.filter(batch=batch).aggregate(last=Max("number"))["last"] or 0
-    last = StagedRow.objects.filter(job=staged).aggregate(last=Max("number"))["last"] or 0
-    for begin in range(done, last, staging.CHUNK_ROWS):
-        until = begin + staging.CHUNK_ROWS
+    # A chunk is moved whole or not at all, in the order of the numbers: the lowest one left says where to go on.
+    rows = StagedRow.objects.filter(job=staged).aggregate(first=Min("number"), last=Max("number"))
+    last = rows["last"] or 0
+    for begin in range((rows["first"] or 1) - 1, last, staging.MOVED_ROWS):
+        until = begin + staging.MOVED_ROWS
         with transaction.atomic():
             jobs.hold(job)
-            staging.copy(staged, batch, after=begin, until=until, also=job.params["also"], at=job.created_at)
+            staging.move(staged, batch, after=begin, until=until, also=job.params["also"], at=job.created_at)
         jobs.progress(job, min(until, last), last)
+        jobs.give_way()
 
 
 def _finish(job: Job, staged: Job, batch: Batch) -> None:

@@ -6,12 +6,13 @@ job was cancelled, changed or taken up by another worker is stopped by its next 
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.files.base import File
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -35,6 +36,8 @@ NEEDED = {
 }
 
 BEAT = timedelta(seconds=1)
+SQLITE_ASKS = 0.11  # seconds; it lets nobody sleep longer than 0.1
+_gave_way = 0.0
 STALE = timedelta(minutes=2)
 MOST_CRASHES = 3
 
@@ -162,6 +165,18 @@ def progress(job: Job, done: int, total: int | None = None, message: str = "") -
     if _mine(job).update(done=done, total=total, message=message, beat_at=now) != 1:
         raise Interrupted(job.uuid)
     job.beat_at = now
+
+
+def give_way() -> None:
+    """Between two transactions of long work: let others write.
+
+    PostgreSQL locks rows. SQLite has one lock, and who waits for it asks again ten times a second: work that takes it
+    anew at once would keep everybody out to its end. So it stays away that long, once a second.
+    """
+    global _gave_way
+    if connection.vendor == "sqlite" and not connection.in_atomic_block and time.monotonic() - _gave_way > BEAT.seconds:
+        time.sleep(SQLITE_ASKS)
+        _gave_way = time.monotonic()
 
 
 def hold(job: Job) -> None:

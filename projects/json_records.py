@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from projects.decoding import RECORD_LIMIT, FormatError, Text
 from projects.task_types import Json
@@ -19,13 +20,7 @@ class RecordError(ValueError):
 def parse(text: str, where: str) -> Record:
     """The object that `text` is; RecordError, with a sentence about `where`, if it is none or cannot be stored."""
     try:
-        record = json.loads(
-            text,
-            parse_constant=_constant,
-            parse_int=_whole_number,
-            parse_float=_number,
-            object_pairs_hook=_object,
-        )
+        record = _decoded(text)
         # Only an escape can bring in what the decoder and the parser do not let through.
         if "\\u" in text:
             _check_texts(record)
@@ -73,12 +68,26 @@ def _number(digits: str) -> float:
 
 def _object(pairs: list[tuple[str, Json]]) -> Record:
     record = dict(pairs)
+    if len(record) == len(pairs) and "" not in record:
+        return record
     if len(record) < len(pairs):
         twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise _UnstorableError(f"the field {twice!r} more than once: rename or remove one of them")
-    if "" in record:
-        raise _UnstorableError("a field without a name: give it one or remove it")
-    return record
+    raise _UnstorableError("a field without a name: give it one or remove it")
+
+
+# One decoder for all records: json.loads makes a new one for each call with options.
+_decoder = json.JSONDecoder(
+    parse_constant=_constant, parse_int=_whole_number, parse_float=_number, object_pairs_hook=_object
+)
+
+
+def _decoded(text: str) -> Any:
+    if text.startswith("{"):
+        record, end = _decoder.raw_decode(text)
+        if end == len(text) or text[end:].isspace():
+            return record
+    return _decoder.decode(text)  # skips white space in front, and says what is wrong with an end
 
 
 _NUL_OR_SURROGATE = re.compile("[\0\ud800-\udfff]")

@@ -302,8 +302,11 @@ class Item(models.Model):
     """One thing to be labelled: an immutable snapshot. A correction makes a successor."""
 
     uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
-    # No index of its own where another one begins with the column: every index costs each imported row.
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items", db_index=False)
+    # No index of its own where another one begins with the column, and no constraint where the batch has it: each
+    # costs every imported row.
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="items", db_index=False, db_constraint=False
+    )
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="items")
     number = models.PositiveIntegerField(help_text=_("its row in the imported file"))
     external_id = models.CharField(max_length=200, blank=True)
@@ -385,7 +388,8 @@ class Job(models.Model):
 class StagedRow(models.Model):
     """A row of an uploaded file, kept until the import is confirmed or dropped: preview and duplicates read it."""
 
-    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows", db_index=False)
+    # Neither an index nor a constraint of its own: each costs every row of an upload, and a job outlives its rows.
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows", db_index=False, db_constraint=False)
     number = models.PositiveIntegerField()
     external_id = models.CharField(max_length=200, blank=True)
     content = models.JSONField(null=True)
@@ -398,9 +402,9 @@ class StagedRow(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint("job", "number", name="projects_stagedrow_number_once")]
         indexes = [
-            models.Index(fields=["job", "problem", "number"], name="projects_stagedrow_problem"),
-            models.Index(fields=["job", "folded_hash"], name="projects_stagedrow_folded"),
-            models.Index(fields=["job", "external_id"], name="projects_stagedrow_external"),
+            models.Index(
+                fields=["job", "problem", "number"], condition=~Q(problem=""), name="projects_stagedrow_problem"
+            ),
         ]
 
 

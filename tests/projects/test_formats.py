@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projects.decoding import RECORD_LIMIT
+from projects.decoding import RECORD_LIMIT, lines, open_text
 from projects.formats import FORMATS, Format, FormatError, Row, guess_format
 from projects.task_types import Json
 
@@ -216,6 +216,13 @@ def test_csv_rows_are_numbered_by_the_line_they_begin_on() -> None:
         Row(4, {"id": "2", "text": "two\r\nlines"}),
         Row(6, {"id": "3", "text": "three"}),
     ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("length", [64 * 1024 - 2, 64 * 1024 - 1, 64 * 1024, 200_000])
+def test_lines_end_where_they_end_wherever_the_reader_cuts_the_file(end: str, length: int) -> None:
+    found = list(lines(open_text(io.BytesIO(f"{'x' * length}{end}y{end}".encode()))))
+    assert found == [f"{'x' * length}{end}", f"y{end}"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -1,11 +1,12 @@
 """Jobs: claimed once, taken up again after a kill, stopped by a cancel, and never a traceback for people."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from projects import jobs
 from projects.enums import JobKind, JobState
@@ -176,3 +177,16 @@ def test_again_sends_a_job_back_and_stops_the_runner_that_has_it(project: Projec
         jobs.run_waiting(at=NOW)
     job.refresh_from_db()
     assert (job.state, job.result) == (JobState.DONE, {"n": 2})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_long_work_gives_way_once_a_second_on_sqlite_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "_gave_way", time.monotonic() - 2)
+    begin = time.monotonic()
+    jobs.give_way()
+    first = time.monotonic() - begin
+    for _ in range(3):
+        jobs.give_way()
+    rest = time.monotonic() - begin - first
+    waits = connection.vendor == "sqlite"
+    assert (first >= jobs.SQLITE_ASKS, rest >= jobs.SQLITE_ASKS) == (waits, False)
