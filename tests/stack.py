@@ -150,7 +150,8 @@ class _Form(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         got = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.inside = self.action in got.get("action", "") and not self.found
+            meant = self.action in got.get("action", "") or self.action == got.get("id")
+            self.inside = meant and not self.found
             self.found = self.found or self.inside
         elif self.inside and tag == "input" and got.get("name") and got.get("type") not in {"submit", "file"}:
             if got.get("type") not in {"radio", "checkbox"} or "checked" in got:
@@ -172,7 +173,7 @@ class _Form(HTMLParser):
 
 
 def form_in(html: str, action: str) -> dict[str, Any]:
-    """What the first form of `html` whose action contains `action` would send, by name (lists where repeated)."""
+    """What the first form of `html` whose action contains `action`, or whose id it is, would send, by name."""
     parser = _Form(action)
     parser.feed(html)
     assert parser.found, f"no form goes to {action!r}"

@@ -93,7 +93,7 @@ class Replay:
 
     def open_wave(self, **choices: str) -> tuple[int, str]:
         _status, page = self.lead.get(f"{self.base}/waves/new/")
-        sent = form_in(page, "/waves/new/") | choices
+        sent = form_in(page, "open") | {"scope": "all", "size": ""} | choices
         return self.lead.post(f"{self.base}/waves/new/", sent)
 
     def label_all(self, answer: Callable[[str, tuple[str, ...]], str]) -> int:
@@ -244,7 +244,7 @@ def publish(replay: Replay) -> None:
 def refuse_then_draw_from_fresh_pairs_alone(replay: Replay) -> None:
     status, page = replay.open_wave()
     said = text_of(page)
-    assert status == 422
+    assert status == 409
     assert "No fresh item is left and this wave needs 1: import 1 more" in said
     assert "5 × its conflict was adjudicated" in said
     assert "495 × rated before" in said
