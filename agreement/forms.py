@@ -68,6 +68,13 @@ class ProtocolForm(forms.Form):
         label=gettext_lazy("Lease, in minutes"),
         help_text=gettext_lazy("After so much silence an item that someone has open goes back to the others."),
     )
+    practice_pass_percent = forms.IntegerField(
+        label=gettext_lazy("Pass mark of the practice round, in per cent"),
+        help_text=gettext_lazy(
+            "After a material change annotators answer its new examples, with the reason shown at once, before their "
+            "next item; below the mark they go through them again. 0: no practice. It holds at once, in open waves too."
+        ),
+    )
 
     def __init__(
         self, data: Any = None, *, protocol: Protocol, questions: Sequence[Question], strata_fields: Sequence[str]

@@ -30,6 +30,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "window_minutes": (0, 7 * 24 * 60),
     "lease_minutes": (1, 24 * 60),
     "minimum_n": (1, 1_000_000),
+    "practice_pass_percent": (0, 100),
 }
 
 
@@ -61,6 +62,7 @@ class Protocol:
     lease_minutes: int
     minimum_n: int
     resolution_rule: str
+    practice_pass_percent: int = 0
     questions: dict[str, QuestionRule] = field(default_factory=dict)
 
     @classmethod
@@ -169,6 +171,7 @@ def _number_problems(protocol: Protocol) -> Iterable[tuple[str, str]]:
         "window_minutes": _("The window in minutes"),
         "lease_minutes": _("The lease in minutes"),
         "minimum_n": _("The smallest n of the gate"),
+        "practice_pass_percent": _("The pass mark of the practice round"),
     }
     for name, (low, high) in RANGES.items():
         value = getattr(protocol, name)

@@ -68,6 +68,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     lease_minutes = serializers.IntegerField()
     minimum_n = serializers.IntegerField()
     resolution_rule = serializers.ChoiceField(choices=RESOLUTION_RULES)
+    practice_pass_percent = serializers.IntegerField(help_text="0: no practice round")
     questions = serializers.DictField(child=QuestionRuleSerializer(), help_text="question key -> how it is measured")
 
 

@@ -375,3 +375,20 @@ class Acknowledgement(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("member", "version", name="annotations_acknowledgement_once")]
+
+
+class Practice(models.Model):
+    """One answer in a practice round on the new examples of a MAJOR. Append-only; `version` is the MAJOR's first."""
+
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="practice")
+    version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
+    round = models.PositiveIntegerField(help_text=_("a round that was not passed is followed by another"))
+    lineage = models.UUIDField(help_text=_("the example's"))
+    answer = models.JSONField()
+    right = models.BooleanField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("member", "version", "round", "lineage", name="annotations_practice_once_a_round")
+        ]

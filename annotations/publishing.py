@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from annotations import draws, eligibility, label_counts
+from annotations import draws, eligibility, label_counts, practice
 from annotations.enums import DrawState, SlotState
 from annotations.models import Acknowledgement, Annotation, Slot, Wave, WaveItem
 from annotations.retrying import retrying
@@ -183,3 +183,23 @@ def readers(version: GuidelineVersion) -> Readers:
         Acknowledgement.objects.filter(version=version, member__in=people).values_list("member_id", flat=True)
     ) | {person.pk for person in people if person.acknowledged_id == version.pk}
     return Readers([p for p in people if p.pk in have], [p for p in people if p.pk not in have])
+
+
+@dataclass(frozen=True)
+class ReadingRow:
+    """An annotator and a version: when they read it, and how their practice went, where there is one."""
+
+    member: Membership
+    has_read: bool
+    at: datetime | None
+    standing: practice.Standing | None
+
+
+def reading_rows(version: GuidelineVersion) -> list[ReadingRow]:
+    """Every active annotator: who has not read `version` first, then by name."""
+    found = readers(version)
+    people = [*found.have_not, *found.have]
+    times = dict(Acknowledgement.objects.filter(version=version, member__in=people).values_list("member_id", "at"))
+    standings = practice.standings(version, people)
+    have = {member.pk for member in found.have}
+    return [ReadingRow(member, member.pk in have, times.get(member.pk), standings.get(member.pk)) for member in people]

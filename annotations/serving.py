@@ -16,6 +16,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotations import practice
 from annotations.draws import clock_key
 from annotations.enums import AssignmentState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Look, Pair, Seat, Slot, Wave, WaveItem
@@ -83,6 +84,8 @@ def _next_task(member: Membership, *, at: datetime, rng: random.Random) -> Task 
         return Nothing("no_guideline", _("The guideline of this project is not published yet."))
     if member.acknowledged_id != newest.pk:
         return Nothing("acknowledge", _("There is a new guideline: read what changed, then go on."))
+    if practice.owed(member, newest):
+        return Nothing("practice", _("The new guideline has examples to practise on: go through them, then go on."))
     held = _held(member, newest, at)
     if held is not None:
         return _task(held, member)

@@ -7,12 +7,12 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from projects import access, drafts, examples, labels
 from projects import differences as diffs
-from projects import drafts, examples, labels
 from projects.differences import Content, Differences
 from projects.drafts import discard, draft_of, save_text
-from projects.enums import Change, VersionState
-from projects.errors import Invalid
+from projects.enums import Action, Change, VersionState
+from projects.errors import Invalid, NotAllowed
 from projects.examples import add_example, edit_example, remove_example
 from projects.folding import content_hash
 from projects.models import GuidelineVersion, Membership, Project
@@ -165,6 +165,17 @@ def publish(
         row.save()
     draft.refresh_from_db()
     return draft
+
+
+def set_public(version: GuidelineVersion, public: bool, *, by: Membership) -> None:
+    """Let anybody who has the address read a published version, or no longer. What it says does not change."""
+    access.require(by, Action.PUBLISH)
+    if by.project_id != version.project_id:
+        raise NotAllowed(_("You are not a member of “%(project)s”.") % {"project": version.project.name})
+    if version.is_draft:
+        raise Invalid(_("A draft is not shown outside the project: publish it first."))
+    GuidelineVersion.objects.filter(pk=version.pk).update(public=public)
+    version.public = public
 
 
 def _change(draft: GuidelineVersion, change: str, reason: str) -> Change:

@@ -30,6 +30,7 @@ def protocol_defaults() -> dict[str, object]:
         "lease_minutes": settings.LEASE_MINUTES,
         "minimum_n": 50,
         "resolution_rule": "lead",
+        "practice_pass_percent": 0,
         "questions": {},
     }
 
@@ -158,6 +159,7 @@ class GuidelineVersion(models.Model):
     label_mapping = models.JSONField(default=dict, blank=True)
     revision = models.PositiveIntegerField(default=1, help_text=_("raised by every save of a draft"))
     digest = models.CharField(max_length=64, blank=True)
+    public = models.BooleanField(default=False, help_text=_("anybody who has the address may read it"))
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
     published_at = models.DateTimeField(null=True, blank=True)

@@ -13,6 +13,7 @@ from projects.views import (
     label_plans,
     members,
     projects,
+    public,
     questions,
 )
 
@@ -49,6 +50,8 @@ urlpatterns: list[URLPattern] = [
         guidelines.differences,
         name="guideline-differences",
     ),
+    path("p/<uuid:project>/guideline/<uuid:version>/public/", public.set_public, name="guideline-public"),
+    path("g/<uuid:version>/", public.guideline, name="public-guideline"),
     path("p/<uuid:project>/guideline/styles/<slug:question>/", guidelines.label_styles, name="guideline-styles"),
     path("p/<uuid:project>/guideline/draft/", drafts.text, name="guideline-draft"),
     path("p/<uuid:project>/guideline/draft/start/", drafts.start, name="guideline-draft-start"),

@@ -159,7 +159,8 @@ def _next(request: HtmxRequest, member: Membership, notice: str = "") -> HttpRes
     task = serving.next_task(member, at=timezone.now())
     if isinstance(task, Task):
         return _task_page(request, member, task, sheets.of_task(task), notice=notice)
-    if task.code == "acknowledge" and (url := navigation.url_of("annotations:acknowledge", member)):
+    first = {"acknowledge": "annotations:acknowledge", "practice": "annotations:practice"}.get(task.code)
+    if first and (url := navigation.url_of(first, member)):
         return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
     return _nothing_page(request, member, task, notice)
 

@@ -11,7 +11,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotations import feedback, publishing
+from annotations import feedback, practice, publishing
 from annotations.forms.publishing import PublishForm
 from projects import access, drafts, guidelines, navigation
 from projects.enums import Action
@@ -93,6 +93,28 @@ def conflicts(request: UserRequest, member: Membership, draft: GuidelineVersion)
         "asked": set(draft.questions.values_list("key", flat=True)),
     }
     name = "_conflicts" if request.headers.get("HX-Request") else "conflicts"
+    response = render(request, f"annotations/publishing/{name}.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@login_required
+@require_safe
+def readers(request: UserRequest, project: UUID, version: UUID) -> HttpResponse:
+    """Who has read a version and how their practice went; a fragment at the end of the version's page."""
+    member = access.member_for(request.user, project, Action.SEE_MEMBERS)
+    found = get_object_or_404(guidelines.published(member.project), uuid=version)
+    rows = publishing.reading_rows(found)
+    context = {
+        "member": member,
+        "nav": "guideline",
+        "version": found,
+        "rows": rows,
+        "have": sum(row.has_read for row in rows),
+        "practice": any(row.standing for row in rows),
+        "percent": practice.pass_percent(member.project),
+    }
+    name = "_readers" if request.headers.get("HX-Request") else "readers"
     response = render(request, f"annotations/publishing/{name}.html", context)
     patch_vary_headers(response, ["HX-Request"])
     return response

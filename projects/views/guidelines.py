@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -105,7 +106,12 @@ def _reading_page(
     request: HttpRequest, member: Membership, version: GuidelineVersion, newest: GuidelineVersion | None
 ) -> HttpResponse:
     reading: Reading = guidelines.reading(version)
-    context = _context(member) | {"version": version, "reading": reading, "newest": newest}
+    context = _context(member) | {
+        "version": version,
+        "reading": reading,
+        "newest": newest,
+        "public_address": request.build_absolute_uri(reverse("projects:public-guideline", args=[version.uuid])),
+    }
     return render(request, "projects/guideline/version.html", context)
 
 

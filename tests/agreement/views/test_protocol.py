@@ -16,6 +16,7 @@ VALID = {
     "minimum_n": "30",
     "window_submits": "0",
     "window_minutes": "0",
+    "practice_pass_percent": "0",
     "lease_minutes": "15",
     "intent.coefficient": "auto",
     "intent.threshold": "0.7",
