@@ -137,6 +137,7 @@ USE_I18N = True
 USE_TZ = True
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
+FORMAT_MODULE_PATH = "config.formats"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 
 STATIC_URL = "static/"

@@ -129,8 +129,8 @@ class Reading:
 def reading(version: GuidelineVersion) -> Reading:
     """The version, to be read. Four queries; a published one is kept in memory, and then it is one: the styles."""
     html, questions, loose = _read(version)
-    look = styles.chosen(version.project_id)
-    return Reading(version, html, tuple(_dressed(question, look) for question in questions), loose)
+    look = styles.worn([(one.key, one.labels) for one in questions], styles.chosen(version.project_id))
+    return Reading(version, html, tuple(_dressed(question, look[question.key]) for question in questions), loose)
 
 
 def questions(version: GuidelineVersion) -> tuple[QuestionReading, ...]:
@@ -227,8 +227,7 @@ def _question(part: QuestionPart, examples: Sequence[ExampleReading]) -> Questio
     )
 
 
-def _dressed(question: QuestionReading, look: Mapping[tuple[str, str], Style]) -> QuestionReading:
-    worn = styles.dressed(question.key, question.labels, look)
+def _dressed(question: QuestionReading, worn: Mapping[str, Style]) -> QuestionReading:
     labels = (replace(label, colour=worn[label.key].colour, hotkey=worn[label.key].hotkey) for label in question.labels)
     return replace(question, labels=tuple(labels))
 

@@ -113,13 +113,11 @@ class VersionDetailSerializer(VersionSerializer):
         read_only_fields = fields
 
     def get_styles(self, version: GuidelineVersion) -> dict[str, dict[str, dict[str, str]]]:
-        chosen = styles.chosen(version.project_id)
+        questions = [(question.key, list(question.labels.all())) for question in version.questions.all()]
+        worn = styles.worn(questions, styles.chosen(version.project_id))
         return {
-            question.key: {
-                key: {"colour": style.colour, "hotkey": style.hotkey}
-                for key, style in styles.dressed(question.key, list(question.labels.all()), chosen).items()
-            }
-            for question in version.questions.all()
+            question: {key: {"colour": style.colour, "hotkey": style.hotkey} for key, style in labels.items()}
+            for question, labels in worn.items()
         }
 
 

@@ -1,7 +1,7 @@
 """Colours and hotkeys of labels: presentation, the same in all versions, changeable at any time."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from django.db import transaction
@@ -35,28 +35,51 @@ def chosen(project: Project | int) -> dict[tuple[str, str], Style]:
 
 
 def dressed(
-    question_key: str, labels: Sequence[LabelLike], styles: Mapping[tuple[str, str], Style]
+    question_key: str,
+    labels: Sequence[LabelLike],
+    styles: Mapping[tuple[str, str], Style],
+    *,
+    behind: Sequence[Style] = (),
 ) -> dict[str, Style]:
-    """Label key -> its style: what was chosen, else by its place. Of two that claim a hotkey the first has it."""
+    """Label key -> its style: what was chosen, else by its place. Of two that claim a hotkey the first has it.
+
+    `behind`: the styles of the questions before this one on the sheet. Keys and colours go on from there, so that no
+    key means two things on one sheet, as long as there are keys for all.
+    """
     picked = [styles.get((question_key, label.key), Style("", "")) for label in labels]
-    hotkeys = _hotkeys([style.hotkey for style in picked])
+    if len(behind) + len(labels) > len(HOTKEYS):
+        behind = ()
+    hotkeys = _hotkeys([style.hotkey for style in picked], frozenset(style.hotkey for style in behind))
     return {
-        label.key: Style(style.colour or PALETTE[place % len(PALETTE)], hotkeys[place])
+        label.key: Style(style.colour or PALETTE[(len(behind) + place) % len(PALETTE)], hotkeys[place])
         for place, (label, style) in enumerate(zip(labels, picked, strict=True))
     }
 
 
-def _hotkeys(wanted: Sequence[str]) -> list[str]:
+def worn(
+    questions: Iterable[tuple[str, Sequence[LabelLike]]], styles: Mapping[tuple[str, str], Style]
+) -> dict[str, dict[str, Style]]:
+    """Question key -> label key -> style, for all (key, labels) of a version in their order."""
+    found: dict[str, dict[str, Style]] = {}
+    behind: list[Style] = []
+    for key, labels in questions:
+        found[key] = dressed(key, labels, styles, behind=behind)
+        behind += found[key].values()
+    return found
+
+
+def _hotkeys(wanted: Sequence[str], taken: frozenset[str]) -> list[str]:
     """The chosen ones first, then those whose place's own key is free, then the rest from what is left."""
     given = [""] * len(wanted)
     used: set[str] = set()
-    by_place = [HOTKEYS[place] if place < len(HOTKEYS) else "" for place in range(len(wanted))]
+    free = [key for key in HOTKEYS if key not in taken]
+    by_place = [free[place] if place < len(free) else "" for place in range(len(wanted))]
     for candidates in (wanted, by_place):
         for place, key in enumerate(candidates):
             if key and not given[place] and key not in used:
                 given[place] = key
                 used.add(key)
-    left = (key for key in HOTKEYS if key not in used)
+    left = (key for key in free if key not in used)
     return [key or next(left, "") for key in given]
 
 

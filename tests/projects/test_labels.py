@@ -292,3 +292,22 @@ def test_a_key_of_the_published_version_is_kept_free_while_a_draft_has_other_lab
         styles.set_styles(draft.project, "intent", {"praise": Style("", "3")})
     styles.set_style(draft.project, "intent", new.key, "", "t")
     assert styles.chosen(draft.project)[("intent", "threat")].hotkey == "t"
+
+
+def test_keys_and_colours_go_on_from_question_to_question(draft: GuidelineVersion) -> None:
+    first = factories.question(draft, "first", ["a", "b", "c"])
+    second = factories.question(draft, "second", ["d", "e"])
+    sheet = [(one.key, list(one.labels.all())) for one in (first, second)]
+
+    worn = styles.worn(sheet, {("first", "b"): Style("", "4")})
+
+    assert [style.hotkey for labels in worn.values() for style in labels.values()] == ["1", "4", "3", "2", "5"]
+    assert len({style.colour for labels in worn.values() for style in labels.values()}) == 5
+
+
+def test_more_labels_on_a_sheet_than_keys_start_again_with_each_question(draft: GuidelineVersion) -> None:
+    many = factories.question(draft, "many", [f"label-{n}" for n in range(30)])
+    few = factories.question(draft, "few", ["yes", "no"])
+    sheet = [(one.key, list(one.labels.all())) for one in (many, few)]
+
+    assert [style.hotkey for style in styles.worn(sheet, {})["few"].values()] == ["1", "2"]
