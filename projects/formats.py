@@ -16,10 +16,12 @@ Two things are done here although libraries exist for them:
 
 import csv
 import json
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePath
 from typing import IO, ClassVar
 
@@ -90,7 +92,9 @@ class Delimited(Format):
 
     def _records(self, stream: IO[bytes]) -> Iterator[tuple[int, list[str], str | None]]:
         """The line that each record begins on, its fields, and why it could not be read; blank lines left out."""
-        reader = csv.reader(lines(open_text(stream)), delimiter=self.delimiter, strict=True)
+        found = lines(open_text(stream))
+        first = next(found, "")
+        reader = csv.reader(chain([first], found), delimiter=self.delimiter_in(first), strict=True)
         while True:
             number = reader.line_num + 1
             try:
@@ -103,6 +107,10 @@ class Delimited(Format):
             else:
                 if fields:
                     yield number, fields, None
+
+    def delimiter_in(self, header: str) -> str:
+        """What stands between the fields of a file with this first line."""
+        return self.delimiter
 
     def write(self, rows: Iterable[Mapping[str, Json]], stream: IO[bytes], fields: Sequence[str] | None = None) -> int:
         # \r\n, because then csv quotes a lone \r as well as a lone \n, and both come back.
@@ -129,6 +137,12 @@ class Csv(Delimited):
     suffix = ".csv"
     media_type = "text/csv"
     delimiter = ","
+
+    def delimiter_in(self, header: str) -> str:
+        """A comma; where the header has none, a semicolon or a tab, which spreadsheets write in many countries."""
+        bare = re.sub(r'"[^"]*"', "", header)
+        others = (sign for sign in ";\t" if sign in bare)
+        return self.delimiter if self.delimiter in bare else next(others, self.delimiter)
 
 
 class Tsv(Delimited):

@@ -545,3 +545,18 @@ def test_json_refuses_to_write_nan(key: str) -> None:
 )
 def test_the_format_is_guessed_from_name_and_beginning(filename: str, head: bytes, key: str) -> None:
     assert guess_format(filename, head) == key
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (b"id;text\n1;a, b\n", {"id": "1", "text": "a, b"}),
+        (b"id\ttext\n1\ta;b\n", {"id": "1", "text": "a;b"}),
+        (b"id,text;x\n1,a;b\n", {"id": "1", "text;x": "a;b"}),
+        (b'"a;b",text\n1,c\n', {"a;b": "1", "text": "c"}),
+        (b'"a,b";text\n1;c\n', {"a,b": "1", "text": "c"}),
+        (b"text\na;b\n", {"text": "a;b"}),
+    ],
+)
+def test_a_csv_of_a_spreadsheet_that_writes_semicolons_or_tabs_is_read_as_it_is_meant(header, expected):
+    assert [row.record for row in FORMATS["csv"].read(io.BytesIO(header))] == [expected]
