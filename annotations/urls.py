@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotations.views import adjudication, exports, labelling, practice, publishing, waves, work
+from annotations.views import adjudication, exports, items, labelling, practice, publishing, waves, work
 
 app_name = "annotations"
 urlpatterns: list[URLPattern] = [
@@ -37,6 +37,8 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/guideline/acknowledge/", publishing.acknowledge, name="acknowledge"),
     path("p/<uuid:project>/guideline/practice/", practice.practice, name="practice"),
     path("p/<uuid:project>/guideline/<uuid:version>/readers/", publishing.readers, name="guideline-readers"),
+    path("p/<uuid:project>/items/<uuid:item>/history/", items.history, name="item-history"),
+    path("p/<uuid:project>/items/<uuid:item>/correct/", items.correct, name="item-correct"),
     path("p/<uuid:project>/exports/", exports.export_list, name="exports"),
     path("p/<uuid:project>/exports/<uuid:job>/file/", exports.download, name="export-file"),
 ]
