@@ -127,7 +127,10 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
             member, _conflicts(known, allowed=allowed), _("Adjudicate"), "annotations:adjudication", allowed
         )
     if waiting:
-        sentence = _("Labelling is under way: the draw closes by itself when everything measured is rated.")
+        sentence = _(
+            "Labelling is under way: the draw closes by itself once everything measured is rated and its time to "
+            "correct is over."
+        )
         return "labelling", _step(member, sentence, _("See the wave"), "annotations:waves", Action.RUN_WAVES in may)
     if known.draft is not None:
         sentence = _("Check what changed in the draft, and publish it as the next version.")

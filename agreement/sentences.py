@@ -98,7 +98,8 @@ def notes(draw: Draw, looks: Sequence[str] = ()) -> list[str]:
     elif draw.closing == Closing.SHORT:
         said.append(_("Closed short on %(when)s: some ratings were left that nobody present could give.") % about)
     elif draw.closing == Closing.COMPLETE:
-        said.append(_("Closed on %(when)s by itself, complete.") % about)
+        by_hand = _("Closed on %(when)s by %(by)s, complete.")
+        said.append((by_hand if draw.closed_by else _("Closed on %(when)s by itself, complete.")) % about)
     if draw.raters_knew:
         said.append(_("Raters knew: every item of the wave was overlap."))
     elif draw.known_from:

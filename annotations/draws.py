@@ -378,16 +378,24 @@ def finish_waves(*, at: datetime) -> None:
 
 
 def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at: datetime) -> Draw:
-    """A lead closes a draw: `short` where nobody present may fill what is left, else `early`, with a reason.
+    """A lead closes a draw: `complete` where all is rated and only windows are open, `short` where nobody present may
+    fill what is left, else `early`, with a reason.
 
     Ends all windows, cancels the open measured slots (what still comes in is kept as surplus) and opens the cases.
     """
-    if closing == Closing.COMPLETE:
-        raise ValueError("a draw closes as complete by itself")
     if Wave.objects.filter(pk=draw.wave_id, state=WaveState.OPENING).exists():
         raise DomainError(_("This wave is still being opened: wait until it is, or end it."), code="wave_opening")
+    if closing == Closing.COMPLETE and not all_rated(draw):
+        raise DomainError(
+            _("Ratings are still missing: close the draw short or early, or wait for them."), code="not_complete"
+        )
     if closing == Closing.SHORT:
         left = leftovers(draw, at=at)
+        if not left.slots:
+            raise DomainError(
+                _("Every measured rating is given: end the correction time instead, or wait until it has passed."),
+                code="all_rated",
+            )
         if left.fillable:
             names = ", ".join(sorted(member.name for member in left.fillable))
             raise DomainError(
@@ -402,6 +410,11 @@ def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at:
     finish_waves(at=at)
     draw.refresh_from_db()
     return draw
+
+
+def all_rated(draw: Draw) -> bool:
+    """Whether every measured rating of the draw is given, so that only windows can still be open."""
+    return not Slot.objects.unrated().filter(draw=draw).exists()
 
 
 def _need(reason: str) -> None:
@@ -438,15 +451,22 @@ def _cancel(unrated: QuerySet[Slot]) -> None:
 
 @retrying
 def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None:
-    """End a wave: its draw early, with a reason, and its singles unrated. What was unrated is fresh again."""
+    """End a wave and its singles unrated; its draw as complete where all of it is rated, else early, with a reason.
+
+    What was unrated is fresh again.
+    """
     ended = {"state": WaveState.CLOSED, "closed_at": at, "single_left": 0, "overlap_left": 0}
+    ended_open = wave.state == WaveState.OPEN
     # Who still fills it sees this and stops. (Of an open wave the row comes last.)
     Wave.objects.filter(pk=wave.pk, state=WaveState.OPENING).update(**ended)
-    _cancel(Slot.objects.unrated().filter(wave=wave))
     draw = Draw.objects.open().filter(wave=wave).first()
+    complete = draw is not None and bool(draw.size) and ended_open and all_rated(draw)
+    _cancel(Slot.objects.unrated().filter(wave=wave))
     if draw is not None:
-        _need(reason)
-        _close(draw, closing=Closing.EARLY, reason=reason.strip(), by=by, at=at)
+        if not complete:
+            _need(reason)
+        closing = Closing.COMPLETE if complete else Closing.EARLY
+        _close(draw, closing=closing, reason=reason.strip(), by=by, at=at)
     Wave.objects.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(**ended)
     wave.refresh_from_db()
 

@@ -410,5 +410,5 @@ def _why_nothing(waves: list[Wave]) -> Nothing:
 
 def _with_others() -> Nothing:
     return Nothing(
-        "others", _("Nothing is left for you at the moment: the rest of these items is with the others in the team.")
+        "others", _("Nothing is left for you at the moment. If something comes back from the others, it appears here.")
     )

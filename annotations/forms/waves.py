@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from projects.models import Project
 
 PILOT, SOME, ALL = "pilot", "some", "all"
-DRAW_SHORT, DRAW_EARLY, WAVE = "short", "early", "wave"
+DRAW_COMPLETE, DRAW_SHORT, DRAW_EARLY, WAVE = "complete", "short", "early", "wave"
 
 
 class OpenForm(forms.Form):
@@ -85,23 +85,28 @@ class CloseForm(forms.Form):
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("Printed with every figure of this draw. Needed for everything but closing short."),
+        help_text=gettext_lazy("Printed with every figure of this draw. Needed where ratings are missing, save short."),
     )
 
-    def __init__(self, *args: Any, has_open_draw: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, has_open_draw: bool, all_rated: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.all_rated = all_rated
         draw = [
             (DRAW_SHORT, _("the draw, short: nobody present may give what is left")),
-            (DRAW_EARLY, _("the draw, early: ratings that could still come are not waited for")),
+            (DRAW_EARLY, _("the draw, early: ratings that could still come are not waited for, and the gate holds")),
         ]
+        if all_rated:
+            draw = [(DRAW_COMPLETE, _("the correction time: everything measured is rated, and the draw is complete"))]
         wave = (WAVE, _("the whole wave: what is unlabelled becomes fresh again"))
         field = self.fields["closing"]
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - for the type checker
         field.choices = [*draw, wave] if has_open_draw else [wave]
-        self.initial.setdefault("closing", DRAW_EARLY if has_open_draw else WAVE)
+        if not has_open_draw or all_rated:
+            self.initial.setdefault("closing", DRAW_COMPLETE if has_open_draw else WAVE)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if cleaned.get("closing") in (DRAW_EARLY, WAVE) and not cleaned.get("reason", "").strip():
+        needs_reason = cleaned.get("closing") in (DRAW_EARLY, WAVE) and not self.all_rated
+        if needs_reason and not cleaned.get("reason", "").strip():
             self.add_error("reason", _("Say why: the reason is printed with every figure of this draw."))
         return cleaned

@@ -150,7 +150,7 @@ def close(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.RUN_WAVES)
     found = waves.find(member, wave)
     draw = waves.draw_of(found)
-    form = CloseForm(request.POST, has_open_draw=draw is not None and draw.is_open)
+    form = CloseForm(request.POST, **_closable(draw, member))
     if not form.is_valid():
         return _wave_page(request, member, found, form, status=422)
     closing, reason = form.cleaned_data["closing"], form.cleaned_data["reason"]
@@ -201,6 +201,16 @@ def give_up(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
     return render(request, "annotations/waves/give_up.html", context)
 
 
+def _closable(draw: Draw | None, member: Membership) -> dict[str, bool]:
+    """What the form that closes has to know; nothing that a lead who may still rate must not see."""
+    has_open_draw = draw is not None and draw.is_open
+    sees = has_open_draw and draw is not None and draws.may_see_figures(draw, member)
+    return {
+        "has_open_draw": has_open_draw,
+        "all_rated": bool(sees and draw is not None and draws.all_rated(draw)),
+    }
+
+
 def _wave_page(
     request: HttpRequest, member: Membership, wave: Wave, form: CloseForm | None = None, status: int = 200
 ) -> HttpResponse:
@@ -222,7 +232,7 @@ def _wave_page(
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
         "job": opening.job_of(wave) if wave.state == WaveState.OPENING else None,
-        "form": (form or CloseForm(has_open_draw=draw is not None and draw.is_open)) if is_open else None,
+        "form": (form or CloseForm(**_closable(draw, member))) if is_open else None,
         "proof": _proof(draw, asked="verify" in request.GET),
     }
     return render(request, "annotations/waves/wave.html", context, status=status)

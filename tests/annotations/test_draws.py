@@ -319,3 +319,30 @@ def test_a_share_that_is_none_or_cannot_be_kept_is_refused(project, lead, share)
 
     with pytest.raises(Invalid, match="expected 0 to 100"):
         draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(share))
+
+
+def test_a_draw_that_is_all_rated_can_be_completed_by_hand_and_not_closed_short(project, lead, anna, ben):
+    wave = opened(project, lead, 4, share_percent=Decimal(100))
+    with pytest.raises(DomainError, match="still missing"):
+        draws.close(wave.draw, closing="complete", by=lead, at=AT)
+    team = Team([anna, ben])
+    team.work()
+    with pytest.raises(DomainError, match="Every measured rating is given"):
+        draws.close(wave.draw, closing="short", by=lead, at=team.at)
+
+    closed = draws.close(wave.draw, closing="complete", by=lead, at=team.at)
+
+    assert (closed.closing, closed.closed_by, closed.reason) == ("complete", lead, "")
+    assert not Annotation.objects.filter(window_ends__gt=team.at).exists()
+
+
+def test_ending_a_wave_whose_draw_is_all_rated_completes_the_draw(project, lead, anna, ben):
+    wave = opened(project, lead, 20, share_percent=Decimal(20))
+    team = Team([anna, ben])
+    while not draws.all_rated(wave.draw):
+        assert team.work(turns=1)
+
+    draws.close_wave(wave, by=lead, at=team.at, reason="")
+
+    wave.draw.refresh_from_db()
+    assert (wave.state, wave.draw.closing) == ("closed", "complete")
