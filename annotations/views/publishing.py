@@ -20,6 +20,8 @@ from projects.models import GuidelineVersion, Membership
 from projects.requests import UserRequest
 from projects.views.drafts import draft_context, on_draft
 
+BESIDE_SHOWN = 8
+
 
 @login_required
 @require_http_methods(["GET", "POST"])
@@ -78,6 +80,8 @@ def _publish_page(
         "unanswered": unanswered,
         "contradicted": feedback.contradicted(draft),
         "old_labels": publishing.old_labels(draft),
+        "practice_percent": practice.pass_percent(member.project),
+        "practised": len(practice.new_examples(draft)),
     }
     return render(request, "annotations/publishing/publish.html", context, status=status)
 
@@ -87,12 +91,14 @@ def _publish_page(
 def conflicts(request: UserRequest, member: Membership, draft: GuidelineVersion) -> HttpResponse:
     """The conflicts under the published version that the draft does not answer; a fragment beside the draft's pages."""
     answered, unanswered = feedback.answered(draft)
+    beside = bool(request.headers.get("HX-Request"))
     context = draft_context(member, draft, place="conflicts") | {
-        "unanswered": unanswered,
+        "unanswered": unanswered[:BESIDE_SHOWN] if beside else unanswered,
+        "more": len(unanswered[BESIDE_SHOWN:]) if beside else 0,
         "answered": answered,
         "asked": set(draft.questions.values_list("key", flat=True)),
     }
-    name = "_conflicts" if request.headers.get("HX-Request") else "conflicts"
+    name = "_conflicts" if beside else "conflicts"
     response = render(request, f"annotations/publishing/{name}.html", context)
     patch_vary_headers(response, ["HX-Request"])
     return response

@@ -194,6 +194,26 @@ def test_conflicts_are_listed_until_an_example_answers_them(client_of, project, 
     assert "Every confusion of the last measurements has a new example." in after
 
 
+def test_beside_the_draft_stand_the_most_frequent_ones(client_of, project, lead, anna, ben, monkeypatch):
+    monkeypatch.setattr("annotations.views.publishing.BESIDE_SHOWN", 1)
+    said = {"a": ("praise", "complaint"), "b": ("complaint", "praise"), "c": ("praise", "question")}
+    disputes.rated(project, [anna, ben], said)
+    guidelines.draft_of(project, by=lead)
+
+    part = text(client_of(lead).get(address("draft-conflicts", project), headers={"HX-Request": "true"}))
+
+    assert ("complaint / praise" in part, "praise / question" in part, "and 1 rarer one" in part) == (True, False, True)
+
+
+def test_a_pass_mark_is_told_before_publishing(client_of, project, draft, lead):
+    project.protocol |= {"practice_pass_percent": 80}
+    project.save()
+
+    page = text(client_of(lead).get(address("publish", project)))
+
+    assert "practise on its 1 new example until 80 % are right" in page
+
+
 def test_beside_the_draft_it_is_a_fragment(client_of, project, draft, lead):
     client = client_of(lead)
     whole = client.get(address("draft-conflicts", project))
