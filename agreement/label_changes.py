@@ -49,7 +49,11 @@ def merged(version: GuidelineVersion, key: str, one: str, other: str, *, at: dat
 
 def _matrix(draw: Draw, key: str, *, at: datetime) -> Matrix | None:
     asked = next((question for question in matrices.questions(draw) if question.key == key), None)
-    return None if asked is None else matrices.of(draw, asked, by=matrices.raters(draw), at=at)
+    return (
+        None
+        if asked is None or not matrices.is_measured(asked)
+        else matrices.of(draw, asked, by=matrices.raters(draw), at=at)
+    )
 
 
 def _what_if(draw: Draw, matrix: Matrix, one: str, other: str) -> WhatIf:

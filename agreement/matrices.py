@@ -16,15 +16,19 @@ import numpy as np
 from django.db.models import Count, QuerySet
 
 from agreement import patterns
+from agreement.coefficients.coefficient import NOMINAL, ORDERED
 from agreement.coefficients.ratings import MISSING, Ratings
 from agreement.patterns import AnswerText as AnswerText
 from annotations.models import Annotation, Draw, WaveItem
 from projects.models import Label, Membership, Question
+from projects.task_types import TASK_TYPES
 
 logger = logging.getLogger(__name__)
 
 # DESIGN §3 "Share": each stratum of a proportional draw is within three items of its share.
 PROPORTIONAL = 3
+
+MEASURED = (NOMINAL, *ORDERED)
 
 # What each rater answered, as JSON; the stratum; and how many items show it.
 Row = tuple[tuple[str | None, ...], str, int]
@@ -73,6 +77,11 @@ def pooled(parts: Sequence[Matrix]) -> Ratings:
         first += max(1, len(part.strata))
     labels, values = parts[0].ratings.labels, parts[0].ratings.values
     return Ratings(np.concatenate(codes), np.concatenate(weights), labels, tuple(names), values, np.concatenate(strata))
+
+
+def is_measured(question: Question) -> bool:
+    """Whether this kind of answer has a coefficient; none is offered for free text, and for spans not yet."""
+    return TASK_TYPES[question.task_type].level in MEASURED
 
 
 def questions(draw: Draw) -> list[Question]:

@@ -8,7 +8,7 @@ from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agreement import charts, report, runs, sentences
+from agreement import charts, matrices, report, runs, sentences
 from agreement.charts import Chart, Reading
 from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
@@ -130,7 +130,7 @@ def _row(draw: Draw, question: Question, run: Run | None, decision: GateDecision
         draw=draw,
         url=url,
         figure=report.headline(run) if run else None,
-        state=_state(draw, run, seen=seen),
+        state=_state(draw, question, run, seen=seen),
         coefficient=_(run.result["headline"]["title"]) if run else "",
         gate=gate if seen else "",
         gate_reason=reason if seen else "",
@@ -146,11 +146,13 @@ def _about(question: Question, decision: GateDecision) -> str:
     return " ".join(f["sentence"] for f in mine) or _("No threshold is set for this question.")
 
 
-def _state(draw: Draw, run: Run | None, *, seen: bool) -> str:
+def _state(draw: Draw, question: Question, run: Run | None, *, seen: bool) -> str:
     if not seen:
         return _("open: you annotate in it, so its figures are shown when it closes")
     if draw.state == DrawState.ABANDONED:
         return _("abandoned")
+    if run is None and not matrices.is_measured(question):
+        return _("no coefficient for this kind of answer yet")
     if run is None:
         return _("no figures yet")
     if draw.is_open:

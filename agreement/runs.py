@@ -77,7 +77,7 @@ def compute(draw: Draw, *, at: datetime) -> list[Run]:
     """
     # Read before the ratings: a draw that closes in between gets an interim run, and its final one in the next sweep.
     fresh = _stamped(Draw.objects.filter(pk=draw.pk).select_related("wave__version", "wave__project"), at).get()
-    asked = matrices.questions(fresh)
+    asked = [question for question in matrices.questions(fresh) if matrices.is_measured(question)]
     context = figures.Context.of(fresh, at=at)
     runs = [_run(fresh, question, context, at=at) for question in asked]
     prune(fresh)

@@ -185,13 +185,14 @@ def promote(resolution: Resolution, *, by: Membership, at: datetime, example: Ex
         raise NotDecided(_("This decision was reopened: decide the case again, then use it as an example."))
     case = row.case
     shown = example or ExampleText(content=case.item.content)
+    kind = TASK_TYPES[_question(case).task_type]
     draft = guidelines.draft_of(case.item.project, by=by, at=at)
     made = guidelines.add_example(
         draft,
         question_key=case.question_key,
         content=shown.content,
-        value=row.value,
-        confused_with=other_value(case, row.value),
+        value=kind.carried(row.value, case.item.content, shown.content),
+        confused_with=kind.carried(other_value(case, row.value), case.item.content, shown.content),
         rationale=shown.rationale.strip() or row.rationale,
         kind=shown.kind,
         origin=Origin.ADJUDICATED,
@@ -225,12 +226,17 @@ def _refuse_own(case: Case, by: Membership) -> None:
         raise OwnRating(_("You rated this item yourself: somebody else decides it."))
 
 
-def _clean_value(case: Case, value: Json) -> Json:
+def _question(case: Case) -> Question:
     question = Question.objects.filter(version=case.draw.wave.version_id, key=case.question_key).first()
     if question is None:
         raise Invalid(_("There is no question “%(key)s” in the guideline of this case.") % {"key": case.question_key})
+    return question
+
+
+def _clean_value(case: Case, value: Json) -> Json:
+    question = _question(case)
     try:
-        return TASK_TYPES[question.task_type].clean(value, list(question.labels.all()))
+        return TASK_TYPES[question.task_type].clean(value, list(question.labels.all()), case.item.content)
     except AnswerError as error:
         raise Invalid(str(error), code="bad_value") from error
 

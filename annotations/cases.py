@@ -3,7 +3,7 @@
 Nothing here names a rater before the case is decided, neither in words nor in an order.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -12,13 +12,17 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from annotations import sheets
 from annotations.conflicts import canonical
 from annotations.enums import CaseState
 from annotations.models import Annotation, Case, CaseQuerySet, Resolution
+from annotations.sheets import Shown
 from projects import guidelines
 from projects.models import Example, Membership, Project, Question, in_order
 from projects.reading import LabelReading, QuestionReading
 from projects.task_types import TASK_TYPES, Json
+
+LONGEST_NAME = 80
 
 
 def of_project(project: Project) -> CaseQuerySet:
@@ -68,7 +72,7 @@ class Side:
     letter: str
     value: Json
     name: str
-    label: LabelReading | None
+    labels: list[LabelReading]
     comment: str
     rater: str
 
@@ -90,6 +94,11 @@ class Dossier:
     twin: Example | None
 
     @property
+    def shown(self) -> list[Shown]:
+        """The fields as they stand on the page."""
+        return sheets.shown(dict(self.fields))
+
+    @property
     def is_open(self) -> bool:
         return self.case.state == CaseState.OPEN
 
@@ -109,8 +118,8 @@ def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
         own=has_rated(case, member),
         holder=holder_of(case, at=at),
         standing=standing,
-        standing_name=describe(question, standing.value) if standing else "",
-        history=[(one, describe(question, one.value)) for one in reopened],
+        standing_name=describe(question, standing.value, case.item.content) if standing else "",
+        history=[(one, describe(question, one.value, case.item.content)) for one in reopened],
         twin=twin_in_draft(case),
     )
 
@@ -151,9 +160,9 @@ def twin_in_draft(case: Case) -> Example | None:
     ).first()
 
 
-def describe(question: QuestionReading, value: Json) -> str:
-    """A value in the words of its labels."""
-    return TASK_TYPES[question.task_type].describe(value, question.labels)
+def describe(question: QuestionReading, value: Json, content: Mapping[str, Json]) -> str:
+    """A value in the words of its labels and of the item."""
+    return question.kind.describe(value, question.labels, content)
 
 
 def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
@@ -163,8 +172,8 @@ def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
         return Side(
             letter=letter,
             value=value,
-            name=describe(question, value),
-            label=question.label(value),
+            name=describe(question, value, case.item.content),
+            labels=[label for key in question.kind.named(value) if (label := question.label(key)) is not None],
             comment=annotation.comment,
             rater=annotation.member.name if decided else "",
         )
@@ -182,7 +191,7 @@ def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:
     ]
     order = {label.key: label.order for label in question.labels}
     given.sort(key=lambda pair: (order.get(canonical(pair[0]), len(order)), canonical(pair[0]), pair[1]))
-    return [(describe(question, value), comment) for value, comment in given]
+    return [(describe(question, value, case.item.content), comment) for value, comment in given]
 
 
 class Vocabulary:
@@ -199,7 +208,8 @@ class Vocabulary:
         question = self.question(version, key)
         if question is None:
             return canonical(value)
-        return TASK_TYPES[question.task_type].describe(value, list(question.labels.all()))
+        named = TASK_TYPES[question.task_type].describe(value, list(question.labels.all()))
+        return named if len(named) <= LONGEST_NAME else f"{named[: LONGEST_NAME - 1]}…"
 
     def pair(self, version: int, case: Case) -> list[str]:
         """The names of a case's two values in the order of the labels, which says nothing about the raters."""

@@ -86,7 +86,8 @@ class _Rule:
         self.draw = draw
         self.question_key = question_key
         self.gap = gap_function(task_type, list(labels))
-        self.tolerated = float(settings.get("conflict_gap") or 0.0)
+        tolerated = settings.get("conflict_gap")
+        self.tolerated = TASK_TYPES[task_type].tolerated if tolerated is None else float(tolerated)
         self.seed = bytes(draw.seed)
 
     def case(self, ratings: Sequence[Rating], at: datetime) -> Case | None:

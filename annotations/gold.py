@@ -173,8 +173,7 @@ class _Questions:
         if question is None:
             return True
         known = {label.key for label in question.labels.all()}
-        values = value if isinstance(value, list) else [value]
-        return any(isinstance(one, str) and one not in known for one in values)
+        return not known.issuperset(TASK_TYPES[question.task_type].named(value))
 
 
 class _Deciding:
@@ -242,13 +241,11 @@ class _Deciding:
             return self._gold(GoldStatus.PARTIAL, given[0] if same else None, measured or self.ratings)
         if same:
             return self._gold(GoldStatus.AGREED, given[0], measured)
-        return self._gold(GoldStatus.WITHIN_TOLERANCE, self._lower_median(given, measured[0].version), measured)
+        return self._gold(GoldStatus.WITHIN_TOLERANCE, self._middle(given, measured[0].version), measured)
 
-    def _lower_median(self, values: Sequence[Json], version: GuidelineVersion) -> Json:
+    def _middle(self, values: Sequence[Json], version: GuidelineVersion) -> Json:
         question = self.questions.asked(version, self.key)
-        order = {label.key: place for place, label in enumerate(question.labels.all())} if question else {}
-        ordered = sorted(values, key=lambda value: (order.get(canonical(value), len(order)), canonical(value)))
-        return ordered[(len(ordered) - 1) // 2]
+        return TASK_TYPES[question.task_type].middle(values, _labels(question)) if question else None
 
     def _gold(
         self,
@@ -270,7 +267,9 @@ class _Deciding:
             question_key=self.key,
             status=status,
             value=value,
-            label=TASK_TYPES[question.task_type].describe(value, _labels(question)) if named and question else "",
+            label=TASK_TYPES[question.task_type].describe(value, _labels(question), self.item.content)
+            if named and question
+            else "",
             version=version.number if version else "",
             wave=wave,
             ratings=len(ratings),

@@ -1,5 +1,6 @@
 """Submitting, skipping and correcting labels. A label is committed before the next item is shown (DESIGN §2.12)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,9 +15,11 @@ from annotations.enums import AssignmentState, DrawState, SkipReason, SlotState
 from annotations.models import Annotation, Assignment, Draw, Revision, Seat, Slot, Wave
 from annotations.retrying import LostRace, retrying
 from projects import keys, reading
+from projects.asking import no_answer
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership
-from projects.task_types import TASK_TYPES, AnswerError
+from projects.reading import QuestionReading
+from projects.task_types import AnswerError
 
 COMMENT_LIMIT = 5_000
 LONGEST_SECONDS = 3_600.0
@@ -47,8 +50,11 @@ class BadAnswers(Invalid):
         return {"fields": self.by_question}
 
 
-def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[str, Any]:
-    """The canonical answers to the questions of `version`. Raises BadAnswers naming each question that is wrong."""
+def clean_answers(version: GuidelineVersion, answers: dict[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical answers to the questions of `version` about an item with this content.
+
+    Raises BadAnswers naming each question that is wrong.
+    """
     questions = reading.questions(version)
     unknown = sorted(set(answers) - {question.key for question in questions})
     strange = _("“%(key)s” is no question of guideline %(version)s.")
@@ -56,12 +62,12 @@ def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[st
     cleaned: dict[str, Any] = {}
     for question in questions:
         raw = answers.get(question.key)
-        if raw is None or raw == "":
+        if question.kind.is_blank(raw):
             if question.required:
-                problems[question.key] = _("“%(question)s” has no answer: choose one.") % {"question": question.text}
+                problems[question.key] = no_answer(question)
             continue
         try:
-            cleaned[question.key] = TASK_TYPES[question.task_type].clean(raw, question.labels)
+            cleaned[question.key] = question.kind.clean(raw, question.labels, content)
         except AnswerError as error:
             problems[question.key] = _("“%(question)s”: %(problem)s") % {"question": question.text, "problem": error}
     if problems:
@@ -69,6 +75,14 @@ def clean_answers(version: GuidelineVersion, answers: dict[str, Any]) -> dict[st
     if not cleaned:
         raise BadAnswers({"": _("No question was answered: answer one, or skip the item.")})
     return cleaned
+
+
+def questions_of(member: Membership, assignment: UUID) -> tuple[QuestionReading, ...]:
+    """What the form of one of the member's assignments asks. Http404 for somebody else's."""
+    row = Assignment.objects.select_related("version").filter(uuid=assignment, member=member).first()
+    if row is None:
+        raise Http404(_("There is no such item among yours."))
+    return reading.questions(row.version)
 
 
 @retrying
@@ -89,7 +103,7 @@ def submit(
     row = _assignment(member, assignment)
     if row.state == AssignmentState.SUBMITTED:
         return Saved(row.annotation.uuid, repeated=True, differs=_differs(row, answers, comment))
-    cleaned = clean_answers(row.version, answers)
+    cleaned = clean_answers(row.version, answers, row.item.content)
     slot = _take_slot(row, member, at)
     row.member = member
     annotation = _annotate(row, cleaned, _comment(comment), slot=slot, seconds=_seconds(seconds, row, at), at=at)
@@ -103,7 +117,10 @@ def _differs(row: Assignment, answers: dict[str, Any], comment: str) -> bool:
     """Whether a repeated submit says something else than the first one did: then a second tab has been at work."""
     first = row.annotation.revisions.get(number=1)
     try:
-        return (clean_answers(row.version, answers), comment.strip()) != (first.answers, first.comment)
+        return (clean_answers(row.version, answers, row.item.content), comment.strip()) != (
+            first.answers,
+            first.comment,
+        )
     except BadAnswers:
         return True
 
@@ -111,7 +128,7 @@ def _differs(row: Assignment, answers: dict[str, Any], comment: str) -> bool:
 def _assignment(member: Membership, assignment: UUID) -> Assignment:
     row = (
         Assignment.objects.select_for_update(of=("self",))
-        .select_related("slot", "wave_item__wave", "version")
+        .select_related("slot", "item", "wave_item__wave", "version")
         .filter(uuid=assignment, member=member)
         .first()
     )
@@ -231,13 +248,13 @@ def correct(member: Membership, annotation: UUID, *, answers: dict[str, Any], at
     layer on top; either way it is saved. The same answers again change nothing."""
     row = (
         Annotation.objects.select_for_update(of=("self",))
-        .select_related("version")
+        .select_related("version", "item")
         .filter(uuid=annotation, member=member)
         .first()
     )
     if row is None:
         raise Http404(_("There is no such label among yours."))
-    cleaned, comment = clean_answers(row.version, answers), _comment(comment)
+    cleaned, comment = clean_answers(row.version, answers, row.item.content), _comment(comment)
     if cleaned == row.latest and comment == row.comment:
         return Saved(row.uuid, repeated=True)
     number = row.revisions_count + 1

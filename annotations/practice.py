@@ -100,8 +100,13 @@ def _known(uuid: UUID, digest: str) -> tuple[Example, ...]:
 
 def _new_examples(version: GuidelineVersion) -> tuple[Example, ...]:
     old = {row.lineage: row for row in version.based_on.examples.all()} if version.based_on else {}
+    kinds = {question.key: TASK_TYPES[question.task_type] for question in version.questions.all()}
     return tuple(
-        row for row in version.examples.all() if isinstance(row.value, str) and not _same(row, old.get(row.lineage))
+        row
+        for row in version.examples.all()
+        if row.question_key in kinds
+        and kinds[row.question_key].named(row.value) == [row.value]
+        and not _same(row, old.get(row.lineage))
     )
 
 

@@ -11,7 +11,7 @@ from annotations import draws, opening, waves
 from annotations.cases import Dossier
 from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
-from annotations.forms.labelling import DRAFT_LIMIT
+from annotations.forms.labelling import DRAFT_LIMIT, fits
 from annotations.models import Annotation, Case, Draw, Resolution, Wave
 from projects.enums import ExampleKind
 from projects.models import in_order
@@ -181,11 +181,16 @@ class SkipSerializer(serializers.Serializer[Any]):
 
 
 class UnfinishedSerializer(serializers.Serializer[Any]):
-    answers = serializers.DictField(child=written(max_length=DRAFT_LIMIT), required=False, default=dict)
+    answers = serializers.DictField(child=JsonField(), required=False, default=dict)
     comment = written(required=False, default="", max_length=DRAFT_LIMIT)
     typed_at = serializers.IntegerField(
         required=False, default=0, min_value=0, max_value=10**15, help_text="milliseconds of your clock"
     )
+
+    def validate_answers(self, answers: dict[str, Any]) -> dict[str, Any]:
+        if not fits(answers):
+            raise serializers.ValidationError([_("A draft this long, or with a NUL character, cannot be kept.")])
+        return answers
 
 
 class OwnAnnotationSerializer(serializers.ModelSerializer[Annotation]):

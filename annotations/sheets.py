@@ -7,36 +7,30 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
 from annotations.models import Annotation
 from annotations.serving import Task
 from projects import reading
+from projects.asking import Asked
 from projects.models import Item, Project
-from projects.reading import QuestionReading, Reading
-from projects.task_types import TASK_TYPES, Json
+from projects.reading import Reading
 
 FIRST_WORDS = 180
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question with what was answered to it, and what is wrong with that."""
+class Shown:
+    """A field of an item as it stands on a page. `name` is empty where there is but one field.
 
-    question: QuestionReading
-    answer: Json
-    problem: str
+    `html` is the text with each of its characters kept: spans are counted in them. `marked` says that they can be.
+    """
 
-    @property
-    def name(self) -> str:
-        """The name of its form field."""
-        return f"answer-{self.question.key}"
-
-    @property
-    def in_words(self) -> str:
-        return (
-            ""
-            if self.answer is None
-            else TASK_TYPES[self.question.task_type].describe(self.answer, self.question.labels)
-        )
+    field: str
+    name: str
+    html: SafeString
+    marked: bool
 
 
 @dataclass(frozen=True)
@@ -44,12 +38,21 @@ class Sheet:
     """A form to label an item, or to correct a label. It knows of the item what `Task` knows, and no more."""
 
     key: UUID
-    texts: list[tuple[str, str]]
+    shown: list[Shown]
     reading: Reading
     asked: list[Asked]
     comment: str
     problem: str
     typed_at: int = 0
+
+    @property
+    def scripts(self) -> list[str]:
+        """The modules that the fragments of its questions need."""
+        return scripts(self.reading)
+
+
+def scripts(read: Reading) -> list[str]:
+    return sorted({question.kind.script for question in read.questions} - {""})
 
 
 @dataclass(frozen=True)
@@ -80,19 +83,27 @@ def _sheet(key: UUID, content: Mapping[str, Any], read: Reading, given: Given, t
     known = {question.key for question in read.questions}
     return Sheet(
         key=key,
-        texts=texts(content),
+        shown=shown(content),
         reading=read,
-        asked=[Asked(q, given.answers.get(q.key), problems.get(q.key, "")) for q in read.questions],
+        asked=[Asked(q, given.answers.get(q.key), problems.get(q.key, ""), content=content) for q in read.questions],
         comment=given.comment,
         problem=" ".join(problem for name, problem in problems.items() if name not in known),
         typed_at=typed_at,
     )
 
 
-def texts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(field, text) in the order of `content`, without the names where there is but one field."""
-    shown = [(name, in_text(value)) for name, value in content.items()]
-    return shown if len(shown) > 1 else [("", text) for _name, text in shown]
+def shown(content: Mapping[str, Any]) -> list[Shown]:
+    """The fields in the order of `content`."""
+    alone = len(content) == 1
+    return [
+        Shown(name, "" if alone else name, untouched(in_text(value)), isinstance(value, str))
+        for name, value in content.items()
+    ]
+
+
+def untouched(text: str) -> SafeString:
+    """A text as HTML. A browser makes one line end of a bare carriage return and newline, but not of a reference."""
+    return mark_safe(escape(text).replace("\r", "&#13;"))  # noqa: S308 - escaped just here
 
 
 def in_text(value: Any) -> str:
@@ -128,7 +139,9 @@ def entries(rows: Iterable[Annotation], project: Project, *, at: datetime) -> li
             Entry(
                 annotation=row,
                 words=first_words(row.item, project.shown_fields),
-                asked=[Asked(q, row.latest.get(q.key), "") for q in read[row.version_id].questions],
+                asked=[
+                    Asked(q, row.latest.get(q.key), content=row.item.content) for q in read[row.version_id].questions
+                ],
                 still_counts=row.window_ends > at,
             )
         )

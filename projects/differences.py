@@ -39,9 +39,8 @@ class QuestionPart:
 
     def say(self, value: Json) -> str:
         """A value in the words of the labels."""
-        names = {label.key: label.name for label in self.labels}
-        values = value if isinstance(value, list) else [value]
-        return ", ".join(names.get(str(one), str(one)) for one in values)
+        known = TASK_TYPES.get(self.task_type)
+        return known.describe(value, self.labels) if known else str(value)
 
 
 @dataclass(frozen=True)

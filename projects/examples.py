@@ -131,8 +131,10 @@ def _write(
         raise Invalid(_("There is no question “%(key)s” in the draft.") % {"key": example.question_key})
     labels = list(question.labels.all())
     example.content = _content(content)
-    example.value = _answer(value, question, labels)
-    example.confused_with = None if confused_with in (None, "", []) else _answer(confused_with, question, labels)
+    example.value = _answer(value, question, labels, example.content)
+    example.confused_with = (
+        None if confused_with in (None, "") else _answer(confused_with, question, labels, example.content)
+    )
     if example.confused_with == example.value:
         raise Invalid(_("An example cannot be confused with its own label: choose another one, or none."))
     example.rationale = drafts.clean_text(
@@ -158,18 +160,19 @@ def _content(content: Mapping[str, Json]) -> dict[str, Json]:
     return cleaned
 
 
-def _answer(value: Json, question: Question, labels: list[Label]) -> Json:
+def _answer(value: Json, question: Question, labels: list[Label], content: Mapping[str, Json]) -> Json:
     try:
-        return TASK_TYPES[question.task_type].clean(value, labels)
+        return TASK_TYPES[question.task_type].clean(value, labels, content)
     except AnswerError as error:
         raise Invalid(str(error)) from error
 
 
 def _allowed(value: Json, task_type: str, labels: list[Label]) -> bool:
     try:
-        return TASK_TYPES[task_type].clean(value, labels) == value
+        TASK_TYPES[task_type].clean(value, labels)
     except AnswerError:
         return False
+    return True
 
 
 def _refuse_twin(example: Example, labels: list[Label]) -> None:

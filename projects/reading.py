@@ -12,7 +12,7 @@ from projects.differences import Content, ExamplePart, LabelPart, QuestionPart
 from projects.enums import ExampleKind
 from projects.models import Example, GuidelineVersion, Question
 from projects.styles import Style
-from projects.task_types import TASK_TYPES, Json
+from projects.task_types import TASK_TYPES, Json, TaskType
 
 KEPT_IN_MEMORY = 64
 # A rule stands under its label's heading: headings of its own go below that.
@@ -78,6 +78,11 @@ class QuestionReading:
     required: bool
     options: Mapping[str, Json]
     labels: tuple[LabelReading, ...]
+    unlabelled: tuple[ExampleReading, ...] = ()
+
+    @property
+    def kind(self) -> TaskType:
+        return TASK_TYPES[self.task_type]
 
     @property
     def task_title(self) -> str:
@@ -92,13 +97,12 @@ class QuestionReading:
         """The examples by the two labels that they tell apart, in the order of the labels; the others come last."""
         order = {label.key: label.order for label in self.labels}
         groups: dict[tuple[str, ...], list[ExampleReading]] = {}
-        for label in self.labels:
-            for example in label.examples:
-                pair = sorted(
-                    {str(label.key), *map(str, _values(example.confused_with))}, key=lambda k: order.get(k, 0)
-                )
-                group = groups.setdefault(tuple(pair) if len(pair) > 1 else (), [])
-                group.extend([example] if example not in group else [])
+        under = [(label.key, example) for label in self.labels for example in label.examples]
+        for key, example in [*under, *(("", example) for example in self.unlabelled)]:
+            named = {key, *_keys(self, example.confused_with)} - {""}
+            pair = tuple(sorted(named, key=lambda k: order.get(k, 0))) if len(named) > 1 else ()
+            group = groups.setdefault(pair, [])
+            group.extend([example] if example not in group else [])
         names = {label.key: label.name for label in self.labels}
         return [
             Confusion(" / ".join(names.get(key, key) for key in pair), groups[pair])
@@ -157,22 +161,22 @@ def content(version: GuidelineVersion) -> Content:
 
 def example_reading(example: Example, questions: Iterable[QuestionPart | QuestionReading]) -> ExampleReading:
     """An example, saved or not, in the words of the version's labels."""
-    labels = {q.key: {label.key: label.name for label in q.labels} for q in questions}
-    names = labels.get(example.question_key)
-    keys = [*_values(example.value), *_values(example.confused_with)]
+    question = next((one for one in questions if one.key == example.question_key), None)
+    keys = [] if question is None else [*_keys(question, example.value), *_keys(question, example.confused_with)]
+    known = set() if question is None else {label.key for label in question.labels}
     return ExampleReading(
         uuid=example.uuid,
         lineage=example.lineage,
         question_key=example.question_key,
         content=example.content,
         value=example.value,
-        value_name=_named(example.value, names or {}),
+        value_name=_said(question, example.value, example.content),
         confused_with=example.confused_with,
-        confused_name=_named(example.confused_with, names or {}),
+        confused_name=_said(question, example.confused_with, example.content),
         rationale=example.rationale,
         kind=example.kind,
         origin=example.origin,
-        names_known=names is not None and all(key in names for key in keys),
+        names_known=question is not None and known.issuperset(keys),
     )
 
 
@@ -219,11 +223,12 @@ def _question(part: QuestionPart, examples: Sequence[ExampleReading]) -> Questio
                 value=label.value,
                 definition=label.definition,
                 html=_html(label.definition, DEFINITION_HEADINGS),
-                examples=tuple(one for one in examples if label.key in _values(one.value)),
-                not_this=tuple(one for one in examples if label.key in _values(one.confused_with)),
+                examples=tuple(one for one in examples if label.key in _keys(part, one.value)),
+                not_this=tuple(one for one in examples if label.key in _keys(part, one.confused_with)),
             )
             for order, label in enumerate(part.labels)
         ),
+        unlabelled=tuple(one for one in examples if not _keys(part, one.value)),
     )
 
 
@@ -236,15 +241,17 @@ def _html(text: str, heading_offset: int = 1) -> SafeString:
     return mark_safe(prose.render_markdown(text, heading_offset))  # noqa: S308 - prose sanitises what it makes
 
 
-def _values(value: Json) -> list[Json]:
-    """The label keys in a value: one, a set of them, or none."""
+def _keys(question: QuestionPart | QuestionReading, value: Json) -> list[str]:
+    """The label keys in a value: one, several, or none."""
+    return [] if value is None else TASK_TYPES[question.task_type].named(value)
+
+
+def _said(question: QuestionPart | QuestionReading | None, value: Json, content: Mapping[str, Json]) -> str:
     if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _named(value: Json, names: Mapping[str, str]) -> str:
-    return ", ".join(names.get(str(key), str(key)) for key in _values(value))
+        return ""
+    if question is None:
+        return str(value)
+    return TASK_TYPES[question.task_type].describe(value, question.labels, content)
 
 
 def _question_part(question: Question) -> QuestionPart:

@@ -74,6 +74,7 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
         tasks.ask_recompute(found.pk)
     run = runs.newest(found, asked.key)
     context = {"member": member, "nav": "agreement", "draw": found, "question": asked, "run": run}
+    context["is_measured"] = matrices.is_measured(asked)
     if run is not None:
         draws.look(found, by=member, at=at)
         context["report"] = _report(run, found, member)

@@ -1,7 +1,7 @@
 """Forms of adjudication: the decision, the example that it may become, and taking it back."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.adjudication import RATIONALE_LIMIT, ExampleText
 from annotations.enums import Cause
+from projects.asking import AnswerField
 from projects.enums import ExampleKind
 from projects.reading import QuestionReading
 from projects.task_types import Json
@@ -69,11 +70,6 @@ class ExampleFields(forms.Form):
 class ResolutionForm(ExampleFields):
     """The decision on a case, with the labels of its question."""
 
-    value = forms.ChoiceField(
-        label=gettext_lazy("The label"),
-        widget=forms.RadioSelect,
-        error_messages={"required": gettext_lazy("Choose the label that holds.")},
-    )
     rationale = forms.CharField(
         label=gettext_lazy("Why"),
         max_length=RATIONALE_LIMIT,
@@ -90,10 +86,14 @@ class ResolutionForm(ExampleFields):
         required=False, label=gettext_lazy("Use it as an example in the draft of the next guideline")
     )
 
-    def __init__(self, *args: Any, question: QuestionReading, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, *args: Any, question: QuestionReading, content: Sequence[tuple[str, object]], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, content=content, **kwargs)
         self.question = question
-        self.fields["value"].choices = [(label.key, label.name) for label in question.labels]  # type: ignore[attr-defined]  # a ChoiceField
+        value = AnswerField(question, error_messages={"required": _("Choose the label that holds.")})
+        value.content = {name: cast(Json, text) for name, text in content}
+        self.fields["value"] = value
         if self.is_bound and not self["as_example"].value():
             for field in self.wording:
                 field.field.required = False

@@ -212,11 +212,12 @@ def _preview(case: Case, value: Json, form: ExampleFields) -> ExampleReading | N
     if value in (None, ""):
         return None
     text: ExampleText = form.example()
+    carried = cases.question_of(case).kind.carried
     unsaved = Example(
         question_key=case.question_key,
         content=text.content,
-        value=value,
-        confused_with=adjudication.other_value(case, value),
+        value=carried(value, case.item.content, text.content),
+        confused_with=carried(adjudication.other_value(case, value), case.item.content, text.content),
         rationale=text.rationale or form.cleaned_data.get("rationale", ""),
         kind=text.kind if text.kind in ExampleKind.values else ExampleKind.CLEAR,
     )

@@ -27,7 +27,7 @@ from annotations.forms.labelling import answers_in, comment_in, draft_in, second
 from annotations.models import Annotation
 from annotations.serving import Nothing, Task
 from annotations.sheets import Given, Sheet
-from projects import access, navigation
+from projects import access, navigation, reading
 from projects.enums import Action
 from projects.errors import DomainError, Invalid
 from projects.models import Membership
@@ -67,7 +67,8 @@ def submit(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpRespons
     member = access.member_for(request.user, project, Action.LABEL)
     if request.method == "GET":  # where a log-in in between leads to
         return redirect("annotations:label", project)
-    answers, comment = answers_in(request.POST), comment_in(request.POST)
+    answers = answers_in(request.POST, labelling.questions_of(member, assignment))
+    comment = comment_in(request.POST)
     try:
         saved = labelling.submit(
             member,
@@ -97,7 +98,8 @@ def skip(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
         labelling.skip(member, assignment, reason=request.POST.get("reason", ""), note=note, at=timezone.now())
     except Invalid as error:
         task = serving.shown_again(member, assignment)
-        given = Given(answers_in(request.POST), note, {"": error.message})
+        answers = answers_in(request.POST, labelling.questions_of(member, assignment))
+        given = Given(answers, note, {"": error.message})
         return _task_page(request, member, task, sheets.of_task(task, given), status=422)
     return _on(request, member)
 
@@ -107,7 +109,8 @@ def skip(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
 def draft(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
     """Keep what was typed so far; the page sends it a moment after the last key."""
     member = access.member_for(request.user, project, Action.LABEL)
-    labelling.save_draft(member, assignment, draft=draft_in(request.POST), at=timezone.now())
+    typed = draft_in(request.POST, labelling.questions_of(member, assignment))
+    labelling.save_draft(member, assignment, draft=typed, at=timezone.now())
     return HttpResponse(status=204)
 
 
@@ -134,7 +137,7 @@ def correct(request: HtmxRequest, project: UUID, annotation: UUID) -> HttpRespon
     row = get_object_or_404(labelling.history(member), uuid=annotation)
     if request.method == "GET":
         return _correction_page(request, member, row)
-    answers, comment = answers_in(request.POST), comment_in(request.POST)
+    answers, comment = answers_in(request.POST, reading.questions(row.version)), comment_in(request.POST)
     try:
         labelling.correct(member, row.uuid, answers=answers, comment=comment, at=timezone.now())
     except Invalid as error:

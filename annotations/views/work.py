@@ -20,7 +20,7 @@ from projects import access, guidelines
 from projects.enums import Action
 from projects.errors import Invalid
 from projects.models import Membership
-from projects.reading import reading
+from projects.reading import questions, reading
 from projects.requests import HtmxRequest
 
 PAGE = 50
@@ -36,12 +36,14 @@ def history(request: HttpRequest, project: UUID) -> HttpResponse:
         rows = rows.filter(seq__lt=_number(before))
     found = list(rows[: PAGE + 1])
     newest = guidelines.newest(member.project)
+    read = reading(newest) if newest else None
     context = {
         "member": member,
         "nav": "work",
         "entries": sheets.entries(found[:PAGE], member.project, at=timezone.now()),
         "more": found[PAGE - 1].seq if len(found) > PAGE else None,
-        "questions": reading(newest).questions if newest else (),
+        "questions": read.questions if read else (),
+        "scripts": sheets.scripts(read) if read else [],
         "chosen": request.GET.get("label", ""),
         "page": "labelled",
     }
@@ -77,7 +79,7 @@ def my_label(request: HtmxRequest, project: UUID, annotation: UUID) -> HttpRespo
     row = get_object_or_404(labelling.history(member), uuid=annotation)
     if request.method == "GET":
         return _line(request, member, row) if "closed" in request.GET else _form(request, member, row)
-    answers, comment = answers_in(request.POST), comment_in(request.POST)
+    answers, comment = answers_in(request.POST, questions(row.version)), comment_in(request.POST)
     try:
         labelling.correct(member, row.uuid, answers=answers, comment=comment, at=timezone.now())
     except Invalid as error:

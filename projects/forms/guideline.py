@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from projects.asking import AnswerField
 from projects.enums import ExampleKind
 from projects.labels import NewLabel
 from projects.models import Example, Label, Project, Question
@@ -96,7 +97,7 @@ class NewQuestionForm(QuestionFields):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         lines = cleaned.get("labels") or ""
-        cleaned["labels"] = labels_of(lines, numbered=cleaned.get("task_type") == "ordinal")
+        cleaned["labels"] = labels_of(lines, numbered=_numbered(cleaned.get("task_type")))
         return cleaned
 
 
@@ -114,7 +115,7 @@ class LabelsForm(forms.Form):
         self.question = question
 
     def clean_labels(self) -> list[NewLabel]:
-        return labels_of(self.cleaned_data["labels"], numbered=self.question.task_type == "ordinal")
+        return labels_of(self.cleaned_data["labels"], numbered=_numbered(self.question.task_type))
 
 
 class LabelForm(forms.Form):
@@ -199,9 +200,7 @@ class ExampleForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, **_AUTO}),
     )
 
-    def __init__(
-        self, *args: Any, question: Question, content_fields: Sequence[str], labels: Sequence[Label], **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, question: QuestionReading, content_fields: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.question = question
         self.content_fields = list(content_fields)
@@ -209,15 +208,16 @@ class ExampleForm(forms.Form):
             self.fields[f"content-{place}"] = forms.CharField(
                 required=place == 0,
                 label=_("Text") if len(self.content_fields) == 1 else name,
-                widget=forms.Textarea(attrs={"rows": 4, **_AUTO}),
+                widget=forms.Textarea(attrs={"rows": 4, "data-text": name, **_AUTO}),
             )
-        choices = [(label.key, label.name) for label in labels]
-        self.fields["value"] = forms.ChoiceField(choices=choices, label=_("Label"))
-        self.fields["confused_with"] = forms.ChoiceField(
-            choices=[("", _("nothing in particular")), *choices],
+        self.fields["value"] = AnswerField(question, title=_("Label") if question.kind.needs_labels else _("Answer"))
+        self.fields["confused_with"] = AnswerField(
+            question,
+            number=2,
+            title=_("Confused with"),
+            nothing=_("nothing in particular"),
             required=False,
-            label=_("Confused with"),
-            help_text=_("The label that people give to it by mistake: it is shown there too, as “not this”."),
+            help_text=_("What people give to it by mistake: it is shown there too, as “not this”."),
         )
         self.order_fields(
             ["seen", *(f"content-{place}" for place in range(len(self.content_fields))), "value", "confused_with"]
@@ -230,7 +230,7 @@ class ExampleForm(forms.Form):
         return {
             "content": content,
             "value": sent["value"],
-            "confused_with": sent["confused_with"] or None,
+            "confused_with": sent["confused_with"],
             "kind": sent["kind"],
             "rationale": sent["rationale"],
         }
@@ -257,6 +257,10 @@ def labels_of(lines: str, *, numbered: bool) -> list[NewLabel]:
         NewLabel(name=match["name"], definition=match["definition"] or "", value=value)
         for match, value in zip(found, values, strict=True)
     ]
+
+
+def _numbered(task_type: str | None) -> bool:
+    return task_type in TASK_TYPES and TASK_TYPES[task_type].numbered
 
 
 def _number(name: str) -> float | None:

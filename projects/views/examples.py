@@ -1,10 +1,9 @@
 """Examples of the draft: listed, written by hand, previewed as annotators see them, changed, removed."""
 
-from collections.abc import Mapping
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -12,9 +11,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from projects import drafts, examples, guidelines
 from projects import reading as readings
+from projects.asking import posted
 from projects.errors import DomainError
 from projects.forms.guideline import ExampleForm, content_fields
-from projects.models import Example, GuidelineVersion, Membership, Question
+from projects.models import Example, GuidelineVersion, Membership
+from projects.reading import QuestionReading
 from projects.views.drafts import draft_page, on_draft
 
 
@@ -30,7 +31,7 @@ def example_list(request: HttpRequest, member: Membership, draft: GuidelineVersi
 def example_new(request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str) -> HttpResponse:
     """Write an example by hand. "Show" renders it and saves nothing."""
     asked = _question(draft, question)
-    form = _form(request, member, asked, initial=_asked_for(request))
+    form = _form(request, member, asked, initial=_asked_for(request, asked))
     if request.method == "POST" and form.is_valid():
         if "preview" in request.POST:
             return _page(request, member, draft, asked, form, shown=True)
@@ -48,7 +49,7 @@ def example_new(request: HttpRequest, member: Membership, draft: GuidelineVersio
 @on_draft
 def example(request: HttpRequest, member: Membership, draft: GuidelineVersion, example: UUID) -> HttpResponse:
     row = get_object_or_404(draft.examples.select_related("version__project"), uuid=example)
-    asked = draft.questions.prefetch_related("labels").filter(key=row.question_key).first()
+    asked = guidelines.reading(draft).question(row.question_key)
     if asked is None:
         return redirect("projects:guideline-example-remove", member.project.uuid, example)
     form = _form(request, member, asked, row, initial=ExampleForm.initial_of(row, examples.stamp(row)))
@@ -88,13 +89,14 @@ def example_remove(request: HttpRequest, member: Membership, draft: GuidelineVer
     )
 
 
-def _asked_for(request: HttpRequest) -> dict[str, object]:
+def _asked_for(request: HttpRequest, question: QuestionReading) -> dict[str, object]:
     """The label, and what it is confused with, as the link that led here says."""
-    return {"value": request.GET.get("label", ""), "confused_with": request.GET.get("not", "")}
+    names = {"value": "label", "confused_with": "not"}
+    return {field: posted(question, request.GET.getlist(name)) for field, name in names.items()}
 
 
-def _question(draft: GuidelineVersion, key: str) -> Question:
-    found = draft.questions.prefetch_related("labels").filter(key=key).first()
+def _question(draft: GuidelineVersion, key: str) -> QuestionReading:
+    found = guidelines.reading(draft).question(key)
     if found is None:
         raise Http404(_("There is no such question in the draft."))
     return found
@@ -103,17 +105,16 @@ def _question(draft: GuidelineVersion, key: str) -> Question:
 def _form(
     request: HttpRequest,
     member: Membership,
-    question: Question,
+    question: QuestionReading,
     row: Example | None = None,
     *,
     initial: dict[str, object],
-    data: Mapping[str, object] | None = None,
+    data: QueryDict | None = None,
 ) -> ExampleForm:
     return ExampleForm(
         data or request.POST or None,
         question=question,
         content_fields=content_fields(member.project, row),
-        labels=list(question.labels.all()),
         initial=initial,
     )
 
@@ -122,7 +123,7 @@ def _page(
     request: HttpRequest,
     member: Membership,
     draft: GuidelineVersion,
-    question: Question,
+    question: QuestionReading,
     form: ExampleForm,
     row: Example | None = None,
     *,
@@ -160,14 +161,15 @@ def _stale_page(
     request: HttpRequest,
     member: Membership,
     draft: GuidelineVersion,
-    question: Question,
+    question: QuestionReading,
     row: Example,
     form: ExampleForm,
     error: drafts.Changed,
 ) -> HttpResponse:
     """What stands beside what was written, which is now on top of it: saving again is then a decision."""
     row.refresh_from_db()
-    data = {**request.POST.dict(), "seen": examples.stamp(row)}
+    data = request.POST.copy()
+    data["seen"] = examples.stamp(row)
     again = _form(request, member, question, row, initial={}, data=data)
     again.is_valid()
     again.add_error(None, error.message)

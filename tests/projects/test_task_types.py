@@ -4,7 +4,18 @@ from typing import Any
 
 import pytest
 
-from projects.task_types import TASK_TYPES, AnswerError, Nominal, Ordinal, TaskType, Unit, in_order
+from projects.task_types import (
+    TASK_TYPES,
+    AnswerError,
+    MultiLabel,
+    Nominal,
+    Ordinal,
+    Spans,
+    TaskType,
+    Text,
+    in_order,
+)
+from projects.task_types.tokens import tokens
 
 pytestmark = pytest.mark.one_database
 
@@ -24,20 +35,52 @@ def scale(*keys: str, values: list[Any] | None = None) -> list[PlainLabel]:
 THREE = scale("low", "medium", "high")
 
 
+ITEM: dict[str, Any] = {"text": "The app works fine. Thanks!"}
+
+
+def span(start: int, end: int, label: str = "low", field: str = "text") -> dict[str, Any]:
+    return {"field": field, "start": start, "end": end, "label": label}
+
+
+# Two canonical answers that are as far apart as they can be, their labels, the first one in words, and as it is posted.
+SAMPLES: dict[str, tuple[Any, Any, list[PlainLabel], str, list[str]]] = {
+    "nominal": ("low", "high", THREE, "Label low", ["low"]),
+    "ordinal": ("low", "high", THREE, "Label low", ["low"]),
+    "multilabel": (["low", "high"], [], THREE, "Label low, Label high", ["high", "low"]),
+    "spans": (
+        [span(4, 7)],
+        [],
+        THREE,
+        "Label low “app”",
+        ['[{"field": "text", "start": 4, "end": 7, "label": "low"}]'],
+    ),
+    "text": ("It works", "It fails", [], "It works", [" It works\r\n"]),
+}
+
+
 @pytest.mark.parametrize("task_type", TASK_TYPES.values(), ids=TASK_TYPES)
 def test_every_task_type_keeps_the_whole_contract(task_type: TaskType) -> None:
-    first, *_, last = (task_type.clean(label.key, THREE) for label in THREE)
+    first, last, labels, words, posted = SAMPLES[task_type.key]
 
     assert TASK_TYPES[task_type.key] is task_type
     assert task_type.title
     assert task_type.level
+    assert task_type.wanted
     assert task_type.widget.startswith("annotations/widgets/_")
-    assert task_type.check_labels(THREE) == []
-    assert task_type.clean(first, THREE) == first
-    assert task_type.gap(first, first, THREE) == 0
-    assert task_type.gap(first, last, THREE) == task_type.gap(last, first, THREE) == 1
-    assert task_type.units(first, {"text": "An item"}) == [Unit(0, first)]
-    assert task_type.describe(first, THREE) == "Label low"
+    assert task_type.check_labels(labels) == []
+    assert task_type.needs_labels == bool(labels)
+    assert task_type.clean(task_type.read(posted), labels, ITEM) == first
+    assert task_type.clean(first, labels, ITEM) == task_type.clean(first, labels) == first
+    assert task_type.clean(last, labels, ITEM) == last
+    assert task_type.gap(first, first, labels) == 0
+    assert task_type.gap(first, last, labels) == task_type.gap(last, first, labels) == 1
+    assert 0 <= task_type.tolerated <= 1
+    assert task_type.middle([first], labels) == first
+    assert len({unit.position for unit in task_type.units(first, ITEM)}) == len(task_type.units(first, ITEM)) > 0
+    assert set(task_type.named(first)) <= {label.key for label in labels}
+    assert task_type.describe(first, labels, ITEM) == words
+    assert task_type.carried(first, ITEM, ITEM) == first
+    assert [task_type.is_blank(raw) for raw in (None, "", first, last)] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("task_type", [Nominal(), Ordinal()])
@@ -151,3 +194,163 @@ def test_ordinal_values_have_to_follow_the_order(values: list[Any]) -> None:
         f"The values do not follow the order of the scale ({found}): they have to rise, or fall, at every step."
     ]
     assert Nominal().check_labels(scale("a", "b", "c", values=values)) == []
+
+
+# -- several labels ----------------------------------------------------------------------------------------------------
+
+
+def test_a_set_is_kept_in_declared_order_and_each_label_once() -> None:
+    assert MultiLabel().clean(["high", "low", "high"], THREE) == ["low", "high"]
+
+
+def test_none_of_these_is_an_answer_and_an_open_question_is_none() -> None:
+    assert MultiLabel().read(["[]"]) == []
+    assert MultiLabel().clean([], THREE) == []
+    assert MultiLabel().describe([], THREE) == "none of these"
+    assert not MultiLabel().is_blank([])
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ("low", "Found 'low' (str) where a list of labels belongs: of 'low', 'medium', 'high'."),
+        (["low", "[]"], "Found labels together with “none of these”: take one or the other."),
+        (["[]", "huge"], "Found labels together with “none of these”: take one or the other."),
+        (["huge"], "'huge' is not a label of this question: choose of 'low', 'medium', 'high'."),
+        ([["low"]], "['low'] is not a label of this question: choose of 'low', 'medium', 'high'."),
+        ([True], "True is not a label of this question: choose of 'low', 'medium', 'high'."),
+    ],
+)
+def test_a_wrong_set_is_refused(raw: object, message: str) -> None:
+    with pytest.raises(AnswerError) as caught:
+        MultiLabel().clean(raw, THREE)
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "gap"),
+    [([], [], 0), (["low"], [], 1), (["low"], ["high"], 1), (["low", "high"], ["low"], 0.5), (["low"], ["low"], 0)],
+)
+def test_sets_differ_by_the_share_that_is_not_in_both(a: Any, b: Any, gap: float) -> None:
+    assert MultiLabel().gap(a, b, THREE) == MultiLabel().gap(b, a, THREE) == gap
+
+
+def test_within_a_tolerance_the_set_nearest_to_all_holds() -> None:
+    assert MultiLabel().middle([["low", "medium", "high"], ["low", "medium"], ["low"]], THREE) == ["low", "medium"]
+    assert Nominal().middle(["high", "low"], THREE) == "low"
+
+
+# -- free text ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_composed_and_stripped() -> None:
+    assert Text().clean("  cafe\u0301\r\nau lait ", []) == "café\nau lait"
+
+
+@pytest.mark.parametrize("raw", [5, ["a"], "  ", "a\x00b", "half \ud83d", "x" * 20_001])
+def test_a_text_that_cannot_be_kept_is_refused(raw: object) -> None:
+    with pytest.raises(AnswerError):
+        Text().clean(raw, [])
+
+
+def test_free_text_has_no_labels() -> None:
+    assert Text().check_labels(THREE) == ["Free text takes no labels, and the question has 3: remove them."]
+    assert Text().named("low") == []
+
+
+# -- spans -------------------------------------------------------------------------------------------------------------
+
+
+def test_spans_are_ordered_and_each_kept_once_and_may_overlap() -> None:
+    given = [span(4, 13, "high"), span(0, 7), span(4, 13, "low"), span(0, 7)]
+
+    assert Spans().clean(given, THREE, ITEM) == [span(0, 7), span(4, 13, "low"), span(4, 13, "high")]
+
+
+def test_a_span_needs_no_field_where_there_is_but_one() -> None:
+    assert Spans().clean([{"start": 0, "end": 3, "label": "low"}], THREE, ITEM) == [span(0, 3)]
+
+
+def test_spans_count_code_points() -> None:
+    text = "👍🏽 e\u0301 مرحبا"
+    assert len(text) == 11
+
+    value = Spans().clean([span(6, 11)], THREE, {"text": text})
+
+    assert Spans().describe(value, THREE, {"text": text}) == "Label low “مرحبا”"
+    with pytest.raises(AnswerError, match="A span ends at 12, and the text of 'text' has 11 characters"):
+        Spans().clean([span(6, 12)], THREE, {"text": text})
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "low",
+        [5],
+        [span(3, 3)],
+        [span(-1, 3)],
+        [{**span(0, 3), "start": "0"}],
+        [{**span(0, 3), "start": True}],
+        [span(0, 3, "huge")],
+        [span(0, 3, field="title")],
+        [{**span(0, 3), "more": 1}],
+        [{"start": 0, "end": 3}],
+        [span(n, n + 1) for n in range(1_001)],
+    ],
+)
+def test_wrong_spans_are_refused(raw: object) -> None:
+    with pytest.raises(AnswerError):
+        Spans().clean(raw, THREE, ITEM)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "gap"),
+    [
+        ([], [], 0),
+        ([span(0, 4)], [], 1),
+        ([span(0, 4)], [span(0, 4, "high")], 1),
+        ([span(0, 4)], [span(5, 9)], 1),
+        ([span(0, 4)], [span(0, 8)], 0.5),
+        ([span(0, 4), span(4, 8)], [span(0, 8)], 1 - 2 * 0.5 / 3),
+        ([span(0, 4), span(6, 9)], [span(0, 4)], 1 - 2 / 3),
+        ([span(0, 4)], [span(0, 4, field="title")], 1),
+    ],
+)
+def test_spans_differ_by_what_their_best_matches_do_not_share(a: Any, b: Any, gap: float) -> None:
+    assert Spans().gap(a, b, THREE) == Spans().gap(b, a, THREE) == pytest.approx(gap)
+
+
+def test_units_of_spans_are_tokens_with_all_labels_on_them() -> None:
+    value = [span(4, 13), span(8, 19, "high")]
+
+    assert [unit.value for unit in Spans().units(value, ITEM)] == [
+        [],
+        ["low"],
+        ["high", "low"],
+        ["high"],
+        ["high"],
+        [],
+        [],
+    ]
+
+
+def test_spans_go_with_their_words_into_another_wording() -> None:
+    new = {"text": "My app works fine, said …"}
+
+    assert Spans().carried([span(4, 7), span(20, 26)], ITEM, new) == [span(3, 6)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Fine, thanks.", ["Fine", ",", "thanks", "."]),
+        ("日本語 text", ["日", "本", "語", "text"]),
+        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
+        ("👨‍👩‍👧 and 👍🏽!", ["👨‍👩‍👧", "and", "👍🏽", "!"]),
+        ("cafe\u0301 a_b", ["cafe\u0301", "a_b"]),
+        (" \n", []),
+    ],
+)
+def test_tokens_in_any_script(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in tokens(text)] == found

@@ -1,6 +1,8 @@
 // Adjudicating by keyboard. The pages work without this file: it adds keys, the example's live wording, and lets go of
 // a case that is left undecided, so that nobody waits for its twenty minutes to end.
 
+import { withKey } from "../frame.js";
+
 const form = document.querySelector("[data-decide]");
 const editor = document.getElementById("example-editor");
 const asExample = form?.elements.as_example;
@@ -11,8 +13,12 @@ const isActive = (target) => target.matches("a, button, summary");
 const follow = (selector) => document.querySelector(selector)?.click();
 
 function choose(key) {
-  const picked = [...form.querySelectorAll("[data-hotkey]")].find((input) => input.dataset.hotkey === key);
+  const picked = withKey(form, key);
   if (!picked) return false;
+  if (picked.type !== "radio") {
+    picked.click();
+    return true;
+  }
   picked.checked = true;
   picked.dispatchEvent(new Event("change", { bubbles: true }));
   (form.elements.rationale.value ? picked : form.elements.rationale).focus();

@@ -1,9 +1,9 @@
 // The labelling page: one key labels, one request saves it and brings the next item. Without this file the same forms
 // work with a button; with it nothing that was given or typed gets lost with a connection, a log-in or a tab.
-// One file, though long: the page loads in six requests, and each further module would be one more.
+// One file, though long: the page loads in five requests, and each further module would be one more. The module of a
+// kind of answer that needs one (spans.js) is the sixth.
 
 import { isTyping, pressed, withKey } from "../frame.js";
-import { ask, Kept } from "./kept.js";
 
 const FLASH_MS = 120;
 const SAVING_AFTER = 300;
@@ -12,6 +12,100 @@ const ALIVE_EVERY = 5 * 60_000;
 const LOOK_AGAIN_EVERY = 30_000;
 const IDLE_AFTER = 60_000;
 const KEEP_DRAFTS_DAYS = 14;
+const DAY = 24 * 60 * 60 * 1000;
+const PATIENCE = 15_000;
+
+// -- what must not get lost -----------------------------------------------------------------------------------------
+
+// Answers that the server has not confirmed yet, and what is typed so far. Both are kept in the browser under the
+// member's id, so that nobody sends what somebody else gave on the same machine.
+
+/** Entries of one kind in localStorage, by key. Without storage (a browser that forbids it) they last with the page. */
+class Kept {
+  constructor(member, kind) {
+    this.prefix = `concord:${member}:${kind}:`;
+    this.memory = new Map();
+  }
+
+  put(key, entry) {
+    this.memory.set(key, entry);
+    try {
+      localStorage.setItem(this.prefix + key, JSON.stringify(entry));
+    } catch {
+      // Full or forbidden: the entry is still in memory, and is sent from there.
+    }
+  }
+
+  drop(key) {
+    this.memory.delete(key);
+    try {
+      localStorage.removeItem(this.prefix + key);
+    } catch {
+      // Forbidden: it was never there.
+    }
+  }
+
+  get(key) {
+    return this.all().get(key);
+  }
+
+  /** key -> entry, the oldest first. */
+  all() {
+    const found = new Map(this.memory);
+    try {
+      for (const name of Object.keys(localStorage)) {
+        if (name.startsWith(this.prefix)) found.set(name.slice(this.prefix.length), JSON.parse(localStorage[name]));
+      }
+    } catch {
+      // Forbidden, or written by something else: what is in memory is all there is.
+    }
+    return new Map([...found].sort(([, a], [, b]) => a.at - b.at));
+  }
+
+  /** Forget what is older than `days`. */
+  prune(days) {
+    for (const [key, entry] of this.all()) if (entry.at < Date.now() - days * DAY) this.drop(key);
+  }
+}
+
+/**
+ * Ask the server, and say how it went: "done" (with html), "wrong" (422, with html), "moved" (with a url), "login",
+ * "refused" (with its sentence as html), or "away" when nothing came back that could be the server's word on it.
+ */
+async function ask(url, fields, options = {}) {
+  const headers = { "HX-Request": "true" };
+  let body;
+  if (fields) {
+    // Logging in again changes the token: the cookie has the one that holds now.
+    headers["X-CSRFToken"] = /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? "";
+    body = new URLSearchParams(fields);
+  }
+  let response;
+  try {
+    response = await fetch(url, {
+      method: fields ? "POST" : "GET",
+      headers,
+      body,
+      redirect: "manual",
+      signal: options.keepalive ? undefined : AbortSignal.timeout(PATIENCE),
+      ...options,
+    });
+    const html = response.type === "opaqueredirect" ? "" : await response.text();
+    return outcome(response, html);
+  } catch {
+    return { kind: "away" };
+  }
+}
+
+function outcome(response, html) {
+  if (response.type === "opaqueredirect") return { kind: "login" };
+  const url = response.headers.get("HX-Redirect");
+  if (url) return { kind: "moved", url };
+  if (response.ok) return { kind: "done", html };
+  if (response.status === 422) return { kind: "wrong", html };
+  if (response.status >= 500 || response.status === 429 || response.status === 408) return { kind: "away" };
+  return { kind: "refused", html, status: response.status };
+}
 
 const bench = document.getElementById("bench");
 const state = document.getElementById("state");
@@ -180,6 +274,7 @@ function arrive() {
   Object.assign(clock, { seconds: 0, seen: performance.now(), moved: performance.now() });
   bench.classList.toggle("bench--nothing", task().dataset.kind === "nothing");
   restore();
+  document.dispatchEvent(new Event("concord:sheet"));
   markActive(active());
 }
 
@@ -205,11 +300,10 @@ function sendDraft(options) {
 function restore() {
   const kept = unsent.get(sheet()) ?? drafts.get(sheet());
   if (!form() || !kept || kept.at <= Number(task().dataset.typedAt)) return;
-  for (const [name, value] of kept.fields) {
-    for (const control of form().querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
-      if (control.type === "radio" || control.type === "checkbox") control.checked = control.value === value;
-      else control.value = value;
-    }
+  for (const control of form().elements) {
+    const values = kept.fields.filter(([name]) => name === control.name).map(([, value]) => value);
+    if (control.type === "radio" || control.type === "checkbox") control.checked = values.includes(control.value);
+    else if (values.length) control.value = values[0];
   }
   clock.seconds = Number(form().elements.seconds?.value) || 0;
   say("restored");
@@ -221,13 +315,21 @@ setInterval(() => { if (performance.now() - clock.moved < ALIVE_EVERY) sendDraft
 
 // -- answering --------------------------------------------------------------------------------------------------------
 
+/** Whether nothing is answered to a question yet. */
+function isOpen(question) {
+  if (question.querySelector(":checked")) return false;
+  return !question.querySelector(".answer-text, [data-spans]")?.value.trim();
+}
+
+const isRequired = (question) => question.getAttribute("aria-required") === "true" || "required" in question.dataset;
+
 /** The question that keys answer: where the focus is, else the one that was moved on to, else the first open one. */
 function active() {
   const all = questions();
   return (
     all.find((question) => question.contains(document.activeElement)) ??
     all.find((question) => question.classList.contains("question--active")) ??
-    all.find((question) => !question.querySelector(":checked")) ??
+    all.find(isOpen) ??
     all[0]
   );
 }
@@ -242,8 +344,7 @@ function following(question) {
   const all = questions();
   const after = all.slice(all.indexOf(question) + 1);
   if (!isTask()) return after[0];
-  const open = (one) => !one.querySelector(":checked");
-  return after.find(open) ?? all.find((one) => open(one) && one.getAttribute("aria-required") === "true");
+  return after.find(isOpen) ?? all.find((one) => isOpen(one) && isRequired(one));
 }
 
 /** Light up a label where it stands, also when the next item's label is there meanwhile. */
@@ -251,25 +352,54 @@ function flash({ id }) {
   const until = performance.now() + FLASH_MS;
   const paint = () => {
     const lit = performance.now() < until;
-    document.getElementById(id)?.closest("label").classList.toggle("label--pressed", lit);
+    document.getElementById(id)?.closest(".label").classList.toggle("label--pressed", lit);
     if (lit) requestAnimationFrame(paint);
   };
   paint();
 }
 
+/** What a label's key does: a category is chosen and goes on, one of several is switched, a part of the text marked. */
 function answer(input) {
   if (busy) return;
-  input.checked = true;
   flash(input);
-  const next = following(input.closest("fieldset"));
+  if (input.type !== "radio") {
+    input.click();
+    markActive(input.closest("fieldset"));
+    return;
+  }
+  input.checked = true;
+  goOn(input.closest("fieldset"));
+}
+
+/** To the question that is to be answered next, or with all of them to the next item. */
+function goOn(question) {
+  const next = following(question);
   if (!next) {
     form().requestSubmit();
     return;
   }
   typed();
   markActive(next);
-  (next.querySelector(":checked") ?? next.querySelector("input[type=radio]")).focus();
+  const control = next.dataset.widget === "spans" ? item() : next.querySelector(":checked") ?? next.querySelector(CONTROLS);
+  control.focus();
 }
+
+const CONTROLS = "input[type=radio], input[type=checkbox], textarea";
+
+/** Enter: on from what is answered; what is left open is for the server to accept or not. */
+function enter() {
+  const question = active();
+  if (question && isTask() && !isOpen(question)) goOn(question);
+  else form().requestSubmit();
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches("[data-widget=multilabel] input[type=checkbox]") || !target.checked) return;
+  for (const other of target.closest("fieldset").querySelectorAll(":checked")) {
+    // Either some labels, or "none of these".
+    if ("none" in other.dataset !== "none" in target.dataset) other.checked = false;
+  }
+});
 
 document.addEventListener("submit", (event) => {
   if (!event.target.closest("#task")) return;
@@ -281,7 +411,7 @@ document.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   const label = event.target.closest("label.label");
   const link = event.target.closest("#task a[data-undo], #task a[data-back]");
-  if (label && event.target !== label.control) {
+  if (label?.control.type === "radio" && event.target !== label.control) {
     // Arrow keys click the radio itself, and only choose; a pointer means it.
     event.preventDefault();
     answer(label.control);
@@ -315,10 +445,15 @@ document.addEventListener("keydown", (event) => {
     leave(event.target);
     return;
   }
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form === form() && form()) {
+    event.preventDefault();
+    enter();
+    return;
+  }
   if (event.key === "Enter" && event.target.matches(".label-filter")) {
     event.preventDefault();
     const first = event.target.closest("fieldset").querySelector(".label:not([hidden])");
-    if (first) answer(first.control);
+    if (first) answer(first.control ?? first);
     return;
   }
   const key = pressed(event);
@@ -334,8 +469,8 @@ function react(key, target) {
     return Boolean(reason);
   }
   if (key === "enter") {
-    if (!form() || target.closest("a, button, summary, input")) return false;
-    form().requestSubmit();
+    if (!form() || target.closest("a, button, summary")) return false;
+    enter();
     return true;
   }
   // Keys may repeat from question to question: the one that is being answered comes first.
@@ -397,8 +532,9 @@ function turnGuide(toRule) {
 }
 
 document.addEventListener("pointerover", (event) => {
-  const control = event.target.closest?.("label.label")?.control;
-  if (control && event.pointerType !== "touch") showRule(control.dataset.rule);
+  const label = event.target.closest?.(".label");
+  const rule = label?.dataset.rule ?? label?.control?.dataset.rule;
+  if (rule && event.pointerType !== "touch") showRule(rule);
 });
 document.addEventListener("focusin", (event) => {
   const question = event.target.closest("fieldset.question");

@@ -235,7 +235,7 @@ def test_a_case_shows_item_labels_rules_and_comments(leading, case):
     assert case.item.content["text"] in page
     for said in ("Rater A", "Rater B", "It is complaint.", "It is praise.", "It says thanks, too."):
         assert said in page
-    assert page.count('data-hotkey="') == 3
+    assert page.count(' data-key="') == 3
 
 
 def test_holding_a_case_is_asked_for_as_the_page_opens(leading, case, lead):

@@ -89,7 +89,7 @@ def test_item_text_is_escaped_and_takes_its_own_direction(project, lead, anna, c
 
     page = client_of(anna).get(url("label", anna)).content.decode()
 
-    assert '<div class="item-text" dir="auto">&lt;script&gt;alert(1)&lt;/script&gt; שלום</div>' in page
+    assert '<div class="item-text" dir="auto" data-text="text">&lt;script&gt;alert(1)&lt;/script&gt; שלום</div>' in page
 
 
 def test_who_has_not_read_the_guideline_is_sent_to_it(wave, project, client_of):
@@ -290,12 +290,12 @@ def test_a_draft_comes_back_with_the_page(wave, anna, client_of):
 
 def test_a_draft_of_nonsense_is_cut_to_size(wave, anna, client_of):
     assignment = held(anna)
-    draft = {"answer-intent": ["a", "b"], "comment": "x" * 50_000, "typed_at": "-1"}
+    draft = {"answer-intent": "a" * 200_000, "answer-color": "red", "comment": "x" * 50_000, "typed_at": "-1"}
 
     client_of(anna).post(url("label-draft", anna, assignment.uuid), draft)
 
     assignment.refresh_from_db()
-    assert assignment.draft == {"answers": {}, "comment": "x" * 20_000, "typed_at": 0}
+    assert assignment.draft == {"answers": {"color": "red"}, "comment": "x" * 20_000, "typed_at": 0}
 
 
 # -- undo --------------------------------------------------------------------------------------------------------------
