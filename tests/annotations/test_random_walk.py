@@ -328,7 +328,7 @@ def window_end(wave: Wave, rows: list[Annotation], others: list[datetime]) -> da
         return row.submitted_at
     ends = [row.submitted_at + timedelta(minutes=wave.window_minutes)]
     ends += [further.submitted_at for further in rows[wave.window_submits : wave.window_submits + 1]]
-    return min(ends + [max(at, row.submitted_at) for at in others])
+    return min(ends + [at for at in others if at > row.submitted_at])
 
 
 @pytest.mark.slow
