@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -138,6 +139,15 @@ def test_line_ends_of_the_text_reach_the_page_as_they_are(version, lead, anna, c
     page = client_of(anna).get(reverse("annotations:label", args=[version.project.uuid])).content.decode()
 
     assert 'data-text="text">one&#13;\ntwo&#13;&lt;b&gt;</div>' in page
+
+
+def test_spans_say_that_they_need_javascript(version, lead, anna, client_of):
+    one_item(version.project, lead, anna)
+
+    page = client_of(anna).get(reverse("annotations:label", args=[version.project.uuid])).content.decode()
+
+    (said,) = re.findall("<noscript>(.*?)</noscript>", page)
+    assert "Marking parts of a text needs JavaScript" in said
 
 
 def test_what_differs_is_a_conflict_but_for_free_text(draw):

@@ -15,6 +15,14 @@ PEOPLE = ("anna", "ben")
 PLAIN = [{"key": "intent"}]
 TWO = [{"key": "intent"}, {"key": "tone", "labels": ("calm", "angry"), "required": False}]
 SIXTY = [{"key": "topic", "labels": [f"topic-{n}" for n in range(1, 61)]}]
+TOPICS = [{"key": "topics", "task_type": "multilabel", "labels": ("list", "map", "log-in")}]
+PARTS = [{"key": "parts", "task_type": "spans", "labels": ("praise", "fault")}]
+WORDS = [{"key": "why", "task_type": "text", "labels": ()}]
+EVERY = [*PLAIN, *TOPICS, *PARTS, *WORDS]
+FAMILY = "👨‍👩‍👧 like it 👍🏽 very much"
+ARABIC = "التطبيق سريع والخريطة بطيئة جدا"
+JAPANESE = "地図が遅い。リストは速い。"
+COMBINING = "Le cafe\u0301 ferme\r\nto\u0302t"
 LONG = "Every day I find another thing that does not work. " * 4_000
 
 PROJECTS: dict[str, dict[str, Any]] = {
@@ -33,6 +41,15 @@ PROJECTS: dict[str, dict[str, Any]] = {
     "axe": {"count": 3},
     "still": {},
     "weight": {},
+    "topics": {"questions": TOPICS},
+    "words": {"questions": WORDS},
+    "family": {"questions": PARTS, "texts": [FAMILY]},
+    "arabic": {"questions": PARTS, "texts": [ARABIC]},
+    "japanese": {"questions": PARTS, "texts": [JAPANESE]},
+    "combining": {"questions": PARTS, "texts": [COMBINING]},
+    "parts": {"questions": PARTS, "texts": [f"The list {n} is fast, the map is slow." for n in range(8)]},
+    "touch": {"questions": PARTS},
+    "every": {"questions": EVERY},
 }
 
 

@@ -143,6 +143,7 @@ function keep(question, spans, none = false) {
 
 function mark(question, label) {
   const scope = scopeOf(question);
+  picked = selected() ?? picked; // the event that tells of it comes a moment later
   const found = picked && scope.contains(picked.text) && picked.text.isConnected ? tidy(picked) : null;
   if (!found) {
     say(question, word(question, "select"));
