@@ -194,7 +194,7 @@ def _effects(version: GuidelineVersion, carried: Carried, only: UUID | None = No
                 changed=changed,
                 before=counts.rates(old, row.question_key, pair) if pair and old else (),
                 after=counts.rates(version.major, row.question_key, pair) if pair else (),
-                why_not="" if pair else _("It names no label that it is confused with, so there is nothing to count."),
+                why_not="" if pair else _why_not(row),
             )
         )
     return found
@@ -213,6 +213,12 @@ def _pair(example: Example) -> Pair | None:
     value: Json = example.value
     other: Json = example.confused_with
     return _sorted(value, other) if isinstance(value, str) and isinstance(other, str) else None
+
+
+def _why_not(example: Example) -> str:
+    if example.confused_with is None:
+        return _("It names no label that it is confused with, so there is nothing to count.")
+    return _("Confusions are counted where an item has one label.")
 
 
 def _sorted(one: str, other: str) -> Pair:

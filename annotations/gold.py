@@ -18,7 +18,7 @@ from annotations.models import Annotation, Case, Draw, Resolution, WaveItem
 from projects import mapping
 from projects.enums import Standing
 from projects.models import GuidelineVersion, Item, Project, Question
-from projects.task_types import TASK_TYPES, Json
+from projects.task_types import TASK_TYPES, AnswerError, Json
 
 CHUNK = 500
 FIELDS = (
@@ -164,8 +164,17 @@ class _Questions:
         """What a label that was given under `since` is in the newest version, by the mapping of each version after."""
         if since is None or value is None:
             return value
+        asked = self.asked(since, key)
         later = [one for one in self._oldest_first if _number(one) > _number(since)]
-        return mapping.followed(value, key, later)
+        if asked is None or not any(key in one.label_mapping for one in later):
+            return value
+        kind = TASK_TYPES[asked.task_type]
+        now = mapping.followed(value, kind, key, later)
+        newest = self._newest.get(key)
+        try:
+            return kind.clean(now, _labels(newest)) if newest else now
+        except AnswerError:
+            return now  # it names a label that is retired without becoming another one
 
     def is_outdated(self, key: str, value: Json) -> bool:
         """Whether the newest version no longer has this answer: its question or a label of it is retired."""

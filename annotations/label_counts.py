@@ -4,6 +4,7 @@ Ratings of a wave whose draw is open are left out, overlap and single alike: how
 its raters must not learn, and a lead may be one of them.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,11 @@ from django.db.models.fields.json import KeyTextTransform
 
 from annotations.enums import DrawState, WaveState
 from annotations.models import Annotation, Wave
-from projects.models import Project
+from projects.enums import VersionState
+from projects.models import Project, Question
+from projects.task_types import TASK_TYPES, TaskType
+
+CHUNK = 2_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Counts:
 
 
 def of_question(project: Project, question_key: str) -> Counts:
-    """The newest revisions of all ratings in `project` on one question. Two queries, one of them grouped."""
+    """The newest revisions of all ratings in `project` on one question. Three queries, one of them grouped."""
     waiting = Q(draw__state=DrawState.OPEN) | Q(state=WaveState.OPENING)
     left_out = dict(Wave.objects.filter(waiting, project=project).order_by("number").values_list("pk", "number"))
     rows = (
@@ -54,7 +59,26 @@ def of_question(project: Project, question_key: str) -> Counts:
         .values_list("answer", "version__major", "version__minor")
         .annotate(ratings=Count("pk"), singles=Count("pk", filter=Q(wave_item__draw__isnull=True)))
     )
-    found: dict[str, list[Uses]] = {}
-    for answer, major, minor, ratings, singles in rows:
-        found.setdefault(answer, []).append(Uses(f"{major}.{minor}", ratings, singles))
-    return Counts(found, list(left_out.values()))
+    kinds = _kinds(project, question_key)
+    found: dict[str, dict[str, Uses]] = {}
+    for answer, major, minor, ratings, singles in rows.iterator(chunk_size=CHUNK):
+        for label in _named(kinds.get((major, minor)), answer):
+            uses, version = found.setdefault(label, {}), f"{major}.{minor}"
+            before = uses.get(version, Uses(version, 0, 0))
+            uses[version] = Uses(version, before.ratings + ratings, before.singles + singles)
+    return Counts({label: list(uses.values()) for label, uses in found.items()}, list(left_out.values()))
+
+
+def _kinds(project: Project, question_key: str) -> dict[tuple[int | None, int | None], TaskType]:
+    """The kind of answer that each published version asks for."""
+    rows = Question.objects.filter(version__project=project, version__state=VersionState.PUBLISHED, key=question_key)
+    asked = rows.values_list("version__major", "version__minor", "task_type")
+    return {(major, minor): TASK_TYPES[kind] for major, minor, kind in asked}
+
+
+def _named(kind: TaskType | None, answer: str) -> list[str]:
+    """The labels that an answer names, each once. A label is stored as itself, several or spans as JSON."""
+    if kind is None or not kind.needs_labels:
+        return []
+    value = json.loads(answer) if answer.startswith("[") else answer
+    return list(dict.fromkeys(kind.named(value)))

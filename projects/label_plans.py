@@ -14,6 +14,7 @@ from projects.errors import Invalid
 from projects.labels import NewLabel
 from projects.mapping import Target
 from projects.models import Example, GuidelineVersion, Label, Membership, Question
+from projects.task_types import TASK_TYPES, Json, TaskType
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def merge(label: Label, *, into: str, by: Membership) -> Label:
     with drafts.editing(label.question.version, by=by) as draft:
         row, other = _row(label), _other(label, into)
         _map(draft, row, other.key)
-        for example in _naming(draft, row):
-            _follow(example, row.key, other.key)
         row.delete()
+        for example in naming(draft, row):
+            _follow(example, row.question, {row.key: other.key})
     return other
 
 
@@ -140,14 +141,22 @@ def _renamed(target: Target, old: str, new: str) -> Target:
     return target if isinstance(target, str) else list(dict.fromkeys(new if one == old else one for one in target))
 
 
-def _naming(draft: GuidelineVersion, label: Label) -> list[Example]:
+def naming(draft: GuidelineVersion, label: Label) -> list[Example]:
+    """The examples of the draft that name `label`, as what holds or as what it is confused with."""
+    kind = TASK_TYPES[label.question.task_type]
     rows = draft.examples.filter(question_key=label.question.key)
-    return [row for row in rows if label.key in (row.value, row.confused_with)]
+    return [row for row in rows if label.key in (*kind.named(row.value), *_named(kind, row.confused_with))]
 
 
-def _follow(example: Example, old: str, new: str) -> None:
-    example.value = new if example.value == old else example.value
-    example.confused_with = new if example.confused_with == old else example.confused_with
+def _named(kind: TaskType, value: Json) -> list[str]:
+    return [] if value is None else kind.named(value)
+
+
+def _follow(example: Example, question: Question, names: dict[str, str]) -> None:
+    kind, labels_now = TASK_TYPES[question.task_type], list(Label.objects.filter(question=question))
+    example.value = kind.clean(kind.renamed(example.value, names), labels_now)
+    if example.confused_with is not None:
+        example.confused_with = kind.clean(kind.renamed(example.confused_with, names), labels_now)
     if example.confused_with == example.value:
         example.confused_with = None  # it told the two apart, and they are one now
     example.save(update_fields=["value", "confused_with"])

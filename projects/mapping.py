@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from projects.models import GuidelineVersion
-from projects.task_types import Json
+from projects.task_types import Json, TaskType
 
 Target: TypeAlias = str | list[str]
 
@@ -43,21 +43,14 @@ def labels_back(draft: GuidelineVersion, question_key: str, labels: Iterable[str
         save(draft, question_key, kept)
 
 
-def followed(value: Json, question_key: str, versions: Iterable[GuidelineVersion]) -> Json:
+def followed(value: Json, kind: TaskType, question_key: str, versions: Iterable[GuidelineVersion]) -> Json:
     """What `value` is under the last of `versions` (in their order, those after the one it was given under)."""
     for version in versions:
-        targets = version.label_mapping.get(question_key)
-        if targets:
-            value = _mapped(value, targets)
+        targets = version.label_mapping.get(question_key, {})
+        names = {old: target for old, target in targets.items() if isinstance(target, str)}
+        if names:
+            value = kind.renamed(value, names)
     return value
-
-
-def _mapped(value: Json, targets: Mapping[str, Target]) -> Json:
-    if isinstance(value, list):
-        # A set of labels: two that became one are named once, in the order of a stored set.
-        return sorted({_mapped(one, targets) for one in value if isinstance(one, str)}, key=str)
-    target = targets.get(value) if isinstance(value, str) else None
-    return target if isinstance(target, str) else value
 
 
 def _without(target: Target, label: str) -> Target:

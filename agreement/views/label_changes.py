@@ -20,6 +20,7 @@ from projects.label_plans import Retired
 from projects.models import Example, GuidelineVersion, Membership
 from projects.reading import LabelReading, QuestionReading
 from projects.views.drafts import draft_context, on_draft
+from projects.views.questions import label_of
 
 CHANGES = ("merge", "split", "retire")
 
@@ -88,7 +89,7 @@ def _plan(
     into = next((one for one in others if one.key == request.GET.get("into", "")), None)
     if change not in CHANGES or label is None:
         raise Http404(_("There is no such change of a label here."))
-    named = [row for row in draft.examples.filter(question_key=question.key) if label.key in _keys(row)]
+    row = label_of(draft, question.key, label.key)
     return Plan(
         change=change,
         label=label,
@@ -97,7 +98,7 @@ def _plan(
         uses=counts.of(label.key),
         ratings=counts.ratings(label.key),
         singles=counts.singles(label.key),
-        examples=named,
+        examples=label_plans.naming(draft, row),
         what_ifs=_what_ifs(draft, question.key, label.key, into.key, at) if into and change == "merge" else [],
         form=SplitForm(),
     )
@@ -105,7 +106,3 @@ def _plan(
 
 def _what_ifs(draft: GuidelineVersion, question: str, one: str, other: str, at: datetime) -> list[WhatIf]:
     return changes.merged(draft.based_on, question, one, other, at=at) if draft.based_on else []
-
-
-def _keys(example: Example) -> list[object]:
-    return [example.value, example.confused_with]

@@ -42,6 +42,9 @@ class Choice(TaskType):
     def named(self, value: Json) -> list[str]:
         return [str(value)]
 
+    def renamed(self, value: Json, names: Mapping[str, str]) -> Json:
+        return names.get(str(value), value)
+
     def check_labels(self, labels: Sequence[LabelLike]) -> list[str]:
         return [*count_problems(labels), *name_problems(labels), *value_problems(labels)]
 

@@ -57,6 +57,12 @@ class MultiLabel(TaskType):
     def named(self, value: Json) -> list[str]:
         return [str(one) for one in value] if isinstance(value, list) else []
 
+    def renamed(self, value: Json, names: Mapping[str, str]) -> Json:
+        """Two labels that became one are named once. The order is that of the old labels: `clean` gives the new one."""
+        keys: list[Json] = []
+        keys += dict.fromkeys(names.get(key, key) for key in self.named(value))
+        return keys
+
     def check_labels(self, labels: Sequence[LabelLike]) -> list[str]:
         return [*count_problems(labels), *name_problems(labels), *value_problems(labels)]
 

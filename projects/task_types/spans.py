@@ -112,6 +112,10 @@ class Spans(TaskType):
     def named(self, value: Json) -> list[str]:
         return list(dict.fromkeys(span.label for span in spans_in(value)))
 
+    def renamed(self, value: Json, names: Mapping[str, str]) -> Json:
+        found = dict.fromkeys(span._replace(label=names.get(span.label, span.label)) for span in spans_in(value))
+        return [dict(span._asdict()) for span in found]
+
     def check_labels(self, labels: Sequence[LabelLike]) -> list[str]:
         return [*count_problems(labels, at_least=1), *name_problems(labels), *value_problems(labels)]
 

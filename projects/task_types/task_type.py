@@ -96,6 +96,10 @@ class TaskType(ABC):
     def named(self, value: Json) -> list[str]:
         """The keys of the labels that a value names; an example stands under each of them."""
 
+    def renamed(self, value: Json, names: Mapping[str, str]) -> Json:
+        """The value where labels are called by other keys: `names` has what each of them is now."""
+        return value
+
     @abstractmethod
     def check_labels(self, labels: Sequence[LabelLike]) -> list[str]:
         """A sentence for everything that keeps `labels` from being a label set of this type; empty if all is well."""

@@ -230,3 +230,25 @@ def test_a_retired_label_without_a_mapping_is_kept_and_is_nothing_now(project, v
     (row,) = (one.row() for one in gold.of_project(project))
 
     assert (row["status"], row["value"], row["outdated"], row["current"]) == ("single", "question", True, None)
+
+
+def test_a_set_and_spans_follow_the_mapping(project, version, lead, anna):
+    for key, kind in (("about", "multilabel"), ("where", "spans")):
+        factories.question(version, key, ("bug", "price", "crash"), task_type=kind)
+    span = {"field": "text", "start": 0, "end": 4}
+    said = {"intent": "praise", "about": ["price", "crash"], "where": [span | {"label": "crash"}]}
+    factories.items(project, 1, prefix="single")
+    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    Team([anna], lambda member, assignment: said).work()
+    draws.close_wave(wave, by=lead, at=AT, reason="done")
+    draft = guidelines.draft_of(project, by=lead)
+    for key in ("about", "where"):
+        row = Label.objects.get(question__version=draft, question__key=key, key="crash")
+        label_plans.merge(row, into="bug", by=lead)
+    publishing.publish(draft, change="material", reason="One kind.", by=lead, at=AT)
+
+    rows = {one.question_key: (one.status.value, one.value, one.outdated) for one in gold.of_project(project)}
+
+    assert rows["about"] == ("mapped", ["bug", "price"], False)
+    assert rows["where"] == ("mapped", [span | {"label": "bug"}], False)
+    assert rows["intent"] == ("single", "praise", False)

@@ -43,3 +43,18 @@ def test_a_neighbour_is_not_counted(project, lead, anna, ben):
     neighbour = factories.version(factories.project("Neighbour")).project
 
     assert label_counts.of_question(neighbour, "intent").by_label == {}
+
+
+def test_sets_and_spans_count_once_for_each_label_they_name(project, version, lead, anna, ben):
+    for key, kind in (("about", "multilabel"), ("where", "spans"), ("why", "text")):
+        factories.question(version, key, ("bug", "price"), task_type=kind, required=False)
+    spans = [{"field": "text", "start": n, "end": n + 2, "label": "bug"} for n in (0, 5)]
+    answers = (
+        {"intent": "praise", "about": ["bug", "price"], "where": spans, "why": "[so]"},
+        {"intent": "praise", "about": []},
+    )
+    disputes.rated(project, [anna, ben], {"a": answers})
+
+    found = [label_counts.of_question(project, key).by_label for key in ("about", "where", "why")]
+
+    assert found == [{"bug": [Uses("1.0", 1, 0)], "price": [Uses("1.0", 1, 0)]}, {"bug": [Uses("1.0", 1, 0)]}, {}]

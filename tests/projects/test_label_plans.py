@@ -6,9 +6,12 @@ from projects import drafts, guidelines, label_plans, labels, mapping
 from projects.errors import Invalid
 from projects.labels import NewLabel
 from projects.models import GuidelineVersion, Label
+from projects.task_types import TASK_TYPES
 from tests import factories
 
 pytestmark = pytest.mark.django_db
+
+ONE, SETS = TASK_TYPES["nominal"], TASK_TYPES["multilabel"]
 
 
 @pytest.fixture
@@ -62,6 +65,24 @@ def test_examples_follow_a_merge_and_no_longer_tell_the_two_apart(draft, lead):
     assert guidelines.problems(draft) == []
 
 
+def test_examples_with_several_labels_or_spans_follow_a_merge(draft, lead):
+    for key, kind in (("about", "multilabel"), ("where", "spans")):
+        factories.question(draft, key, ("bug", "price", "crash"), task_type=kind)
+
+    def add(key, value):
+        made = guidelines.add_example(draft, question_key=key, content={"text": "It crashes"}, value=value, by=lead)
+        label_plans.merge(
+            Label.objects.get(question__version=draft, question__key=key, key="crash"), into="bug", by=lead
+        )
+        made.refresh_from_db()
+        return made.value
+
+    span = {"field": "text", "start": 3, "end": 10}
+    assert add("about", ["price", "crash"]) == ["bug", "price"]
+    assert add("where", [span | {"label": "crash"}]) == [span | {"label": "bug"}]
+    assert guidelines.problems(draft) == []
+
+
 def test_a_merge_of_a_merge_leads_to_the_label_that_is_left(draft, lead):
     label_plans.merge(label(draft, "question"), into="complaint", by=lead)
     label_plans.merge(label(draft, "complaint"), into="praise", by=lead)
@@ -91,7 +112,7 @@ def test_splitting_adds_the_parts_and_keeps_old_labels_as_they_are(draft, lead):
     assert [one.key for one in made] == ["fault", "threat"]
     assert keys(draft) == ["praise", "question", "fault", "threat"]
     assert stored(draft) == {"intent": {"complaint": ["fault", "threat"]}}
-    assert mapping.followed("complaint", "intent", [draft]) == "complaint"
+    assert mapping.followed("complaint", ONE, "intent", [draft]) == "complaint"
 
 
 def test_a_part_can_stay_beside_the_old_label(draft, lead):
@@ -197,8 +218,8 @@ def test_labels_are_followed_through_the_versions_after(version, draft, lead):
     label_plans.merge(label(draft, "praise"), into="complaint", by=lead)
     third = guidelines.publish(draft, change="material", reason="x", by=lead, at=factories.NOW)
 
-    assert mapping.followed("question", "intent", [second, third]) == "complaint"
-    assert mapping.followed("question", "intent", [third]) == "question"
-    assert mapping.followed(["praise", "question"], "intent", [second]) == ["praise"]
-    assert mapping.followed(None, "intent", [second]) is None
-    assert mapping.followed("question", "tone", [second]) == "question"
+    assert mapping.followed("question", ONE, "intent", [second, third]) == "complaint"
+    assert mapping.followed("question", ONE, "intent", [third]) == "question"
+    assert mapping.followed(["praise", "question"], SETS, "intent", [second]) == ["praise"]
+    assert mapping.followed(None, ONE, "intent", [second]) is None
+    assert mapping.followed("question", ONE, "tone", [second]) == "question"

@@ -354,3 +354,22 @@ def test_spans_go_with_their_words_into_another_wording() -> None:
 )
 def test_tokens_in_any_script(text: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in tokens(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "renamed"),
+    [
+        ("nominal", "b", "a"),
+        ("ordinal", "c", "c"),
+        ("multilabel", ["a", "b", "c"], ["a", "c"]),
+        ("multilabel", [], []),
+        ("text", "b", "b"),
+        (
+            "spans",
+            [{"field": "t", "start": 0, "end": 2, "label": "a"}, {"field": "t", "start": 0, "end": 2, "label": "b"}],
+            [{"field": "t", "start": 0, "end": 2, "label": "a"}],
+        ),
+    ],
+)
+def test_a_label_that_is_another_one_now_is_called_so_once(kind: str, value: Any, renamed: Any) -> None:
+    assert TASK_TYPES[kind].renamed(value, {"b": "a"}) == renamed
