@@ -9,11 +9,12 @@ import heapq
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
@@ -25,14 +26,12 @@ from annotations.enums import AssignmentState, Closing, DrawState, SlotKind, Slo
 from annotations.models import Annotation, Assignment, Draw, Look, Seat, Slot, Wave, WaveItem
 from annotations.retrying import retrying
 from annotations.sampling import Candidate, Tally
-from projects import access, guidelines
+from projects import access, bulk, guidelines, jobs
 from projects.enums import Role
 from projects.errors import DomainError, Invalid
-from projects.models import GuidelineVersion, Item, Membership, Project
+from projects.models import GuidelineVersion, Membership, Project
 
-T = TypeVar("T")
-
-CHUNK = 500  # rows a statement: SQLite takes 32,766 variables, a slot has eleven columns
+CHUNK = 1_000  # items whose slots are written in one transaction
 RANK_BITS = 50  # random ranks sort before the clock: microseconds have passed 2**50 since 2005
 
 
@@ -145,13 +144,16 @@ def _frozen_protocol(
     return protocol
 
 
-def _population(project: Project, strata_field: str, size: int | None) -> list[Candidate]:
-    """`size` fresh items at random, or all; TooFewFresh with its numbers where there are not that many."""
-    fields = eligibility.eligible(project).values_list("uuid", "content_hash", "metadata")
-    candidates = [
-        Candidate(uuid, str(metadata.get(strata_field, "")) if strata_field else "", digest)
-        for uuid, digest, metadata in fields.iterator(chunk_size=CHUNK)
-    ]
+def _population(project: Project, strata_field: str, size: int | None) -> dict[Candidate, int]:
+    """`size` fresh items at random, or all, and their keys; TooFewFresh with its numbers where there are too few."""
+    fresh = eligibility.eligible(project)
+    candidates: dict[Candidate, int] = {}
+    if strata_field:
+        for pk, uuid, digest, metadata in fresh.values_list("pk", "uuid", "content_hash", "metadata").iterator():
+            candidates[Candidate(uuid, str(metadata.get(strata_field, "")), digest)] = pk
+    else:
+        for pk, uuid, digest in fresh.values_list("pk", "uuid", "content_hash").iterator():
+            candidates[Candidate(uuid, "", digest)] = pk
     if size is not None and size < 1:
         raise Invalid(_("A wave of %(size)s items: expected 1 or more.") % {"size": size})
     if len(candidates) < (size or 1):
@@ -159,7 +161,8 @@ def _population(project: Project, strata_field: str, size: int | None) -> list[C
     if size is None or size == len(candidates):
         return candidates
     lot = secrets.token_bytes(32)
-    return heapq.nsmallest(size, candidates, key=lambda candidate: sampling.rank(lot, candidate.uuid))
+    taken = heapq.nsmallest(size, candidates, key=lambda candidate: sampling.rank(lot, candidate.uuid))
+    return {candidate: candidates[candidate] for candidate in taken}
 
 
 def _too_few(project: Project, *, found: int, needed: int) -> TooFewFresh:
@@ -227,7 +230,7 @@ def has_threshold(protocol: dict[str, Any]) -> bool:
     )
 
 
-def _make_draw(wave: Wave, protocol: dict[str, Any], population: list[Candidate], *, at: datetime) -> None:
+def _make_draw(wave: Wave, protocol: dict[str, Any], population: dict[Candidate, int], *, at: datetime) -> None:
     """Make seed, salt and commitment, choose the overlap and write the waves' rows for it."""
     seed, salt = secrets.token_bytes(32), secrets.token_bytes(32)
     history = _history(wave)
@@ -251,21 +254,23 @@ def _make_draw(wave: Wave, protocol: dict[str, Any], population: list[Candidate]
             opened_at=at,
             raters_knew=bool(n) and n == len(population),
         )
-    strata = {candidate.uuid: candidate.stratum for candidate in population}
-    ids = _item_ids(wave.project, list(strata))
     order = hmac.digest(seed, b"serving", "sha256")
-    for part in _chunks(sorted(strata, key=lambda uuid: sampling.order_key(order, uuid))):
-        WaveItem.objects.bulk_create(
-            WaveItem(
-                wave=wave,
-                item_id=ids[uuid],
-                draw=draw if uuid in chosen else None,
-                stratum=strata[uuid],
-                probability=counts[strata[uuid]] / available[strata[uuid]],
-                needed=wave.ratings_per_item if uuid in chosen else 1,
+    bulk.insert(
+        WaveItem,
+        ("wave", "item", "draw", "stratum", "probability", "needed", "rated"),
+        (
+            (
+                wave.pk,
+                population[candidate],
+                draw.pk if draw and candidate.uuid in chosen else None,
+                candidate.stratum,
+                counts[candidate.stratum] / available[candidate.stratum],
+                wave.ratings_per_item if candidate.uuid in chosen else 1,
+                0,
             )
-            for uuid in part
-        )
+            for candidate in sorted(population, key=lambda candidate: sampling.order_key(order, candidate.uuid))
+        ),
+    )
 
 
 def _history(wave: Wave) -> dict[str, Tally]:
@@ -282,39 +287,29 @@ def _history(wave: Wave) -> dict[str, Tally]:
     return {row["stratum"]: Tally(row["released"], row["drawn"]) for row in rows}
 
 
-def _item_ids(project: Project, uuids: list[Any]) -> dict[Any, int]:
-    """uuid -> primary key, in chunks that SQLite's limit of variables allows."""
-    found: dict[Any, int] = {}
-    for part in _chunks(uuids):
-        found.update(Item.objects.filter(project=project, uuid__in=part).values_list("uuid", "pk"))
-    return found
-
-
-def _chunks(rows: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
 def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
     """The second, long half of `open_wave`: the slots, in chunks, then serve. May be repeated after a crash.
 
     `beat(done)` is called inside each chunk's transaction: what it raises undoes the chunk and ends the work.
     """
-    last = done = 0
+    # A chunk has all its slots or none, in the order of its rows: the last row that has some says where to go on.
+    last = Slot.objects.filter(wave=wave).aggregate(last=Max("wave_item"))["last"] or 0
+    done = WaveItem.objects.filter(wave=wave, pk__lte=last).count()
     while True:
         with transaction.atomic():
             # The row is locked for the chunk: who ends the wave or corrects an item meanwhile comes before or after.
             if not Wave.objects.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING).exists():
                 break
-            rows = WaveItem.objects.filter(wave=wave, pk__gt=last).select_related("item").order_by("pk")
-            part = list(rows.annotate(filled=Exists(Slot.objects.filter(wave_item=OuterRef("pk"))))[:CHUNK])
+            rows = WaveItem.objects.filter(wave=wave, pk__gt=last).order_by("pk")
+            part = list(rows.values_list("pk", "item", "draw", "needed", "item__uuid")[:CHUNK])
             if not part:
                 _serve(wave)
                 break
-            Slot.objects.bulk_create(slot for row in part if not row.filled for slot in _slots_of(wave, row))
-            last, done = part[-1].pk, done + len(part)
+            bulk.insert(Slot, _SLOT_FIELDS, (slot for row in part for slot in _slots_of(wave, *row)))
+            last, done = part[-1][0], done + len(part)
             if beat is not None:
                 beat(done)
+        jobs.give_way()
     wave.refresh_from_db()
 
 
@@ -333,22 +328,19 @@ def _serve(wave: Wave) -> None:
     )
 
 
-def _slots_of(wave: Wave, row: WaveItem) -> Iterator[Slot]:
+_SLOT_FIELDS = ("wave", "wave_item", "item", "draw", "kind", "number", "state", "queue", "key")
+
+
+def _slots_of(
+    wave: Wave, wave_item: int, item: int, draw: int | None, needed: int, uuid: UUID
+) -> Iterator[tuple[object, ...]]:
     """The first rating is open, at its random place; each later one waits for the one before it."""
-    place = hashlib.sha256(f"{wave.uuid}/{row.item.uuid}".encode()).digest()
+    place = hashlib.sha256(f"{wave.uuid}/{uuid}".encode()).digest()
     rank = int.from_bytes(place[:8]) >> (64 - RANK_BITS)
-    for number in range(1, row.needed + 1):
-        yield Slot(
-            wave=wave,
-            wave_item=row,
-            item_id=row.item_id,
-            draw_id=row.draw_id,
-            kind=SlotKind.MEASURED if row.draw_id else SlotKind.SINGLE,
-            number=number,
-            state=SlotState.OPEN if number == 1 else SlotState.WAITING,
-            queue=Slot.FIRST if row.draw_id else Slot.SINGLES,
-            key=rank,
-        )
+    kind, queue = (SlotKind.MEASURED, Slot.FIRST) if draw else (SlotKind.SINGLE, Slot.SINGLES)
+    for number in range(1, needed + 1):
+        state = SlotState.OPEN if number == 1 else SlotState.WAITING
+        yield wave.pk, wave_item, item, draw, kind.value, number, state.value, queue, rank
 
 
 # -- closing -----------------------------------------------------------------------------------------------------------

@@ -12,13 +12,12 @@ from tests.benchmarks import kept
 
 
 def run(size: int, _step: str) -> None:
-    kept.ready()
+    kept.ready(fresh=True)
     from django.core.files.base import File
 
     from projects import importing, jobs
-    from projects.models import Project
 
-    project = Project.objects.create(name=f"import of {size}")
+    project = kept.project(size)
     found: dict[str, Any] = {"rows": size}
     with kept.clocked(found, "upload"), kept.rows_file(size).open("rb") as stream:
         job = importing.start(project, upload=File(stream, name="rows.jsonl"), by=None)
@@ -44,19 +43,20 @@ def main() -> None:
         f"{'rows':>10} {'rows/s':>8} {'per cpu s':>9} {'upload':>7} {'check (cpu, server)':>25} {'copy':>25} {'MB':>6}"
     )
     for size in sizes:
-        kept.rows_file(size)
-        found = kept.measured("tests.benchmarks.importing", size, "import", again=again)
+        found = result(size, again=again)
         parts = [found[name] for name in ("upload", "check", "copy")]
         whole, busy = (sum(part[key] for part in parts) for key in ("seconds", "cpu"))
         print(
             f"{size:10,} {size / whole:8,.0f} {size / busy:9,.0f} {found['upload']['seconds']:7.1f} "
-            f"{_part(found['check'])} {_part(found['copy'])} {found['peak']:6.0f}",
+            f"{kept.part(found['check'])} {kept.part(found['copy'])} {found['peak']:6.0f}",
             flush=True,
         )
 
 
-def _part(part: dict[str, float]) -> str:
-    return f"{part['seconds']:9.1f} ({part['cpu']:5.1f}, {part['server']:5.1f})"
+def result(size: int, *, again: bool = False) -> dict[str, Any]:
+    """What an import of `size` rows came to; done now if it has not been."""
+    kept.rows_file(size)
+    return kept.measured("tests.benchmarks.importing", size, "import", again=again)
 
 
 if __name__ == "__main__":

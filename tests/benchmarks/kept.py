@@ -67,20 +67,26 @@ def measured(module: str, size: int, step: str, *, again: bool = False) -> dict[
     return found
 
 
-def ready() -> None:
-    """In the process of a measurement: the database of its environment, migrated, and Django set up."""
+def ready(*, fresh: bool = False) -> None:
+    """In the process of a measurement: the database of its environment, migrated, and Django set up.
+
+    `fresh`: what was there is dropped.
+    """
     import django
 
-    _create_database()
+    _create_database(fresh=fresh)
     django.setup()
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
 
 
-def _create_database() -> None:
+def _create_database(*, fresh: bool) -> None:
     url = os.environ.get("DATABASE_URL")
     if not url:
+        if fresh:
+            for file in Path(os.environ["CONCORD_VAR"]).glob("concord.sqlite3*"):
+                file.unlink()
         return
     import psycopg
     from psycopg import sql
@@ -88,6 +94,8 @@ def _create_database() -> None:
     parts = urlsplit(url)
     name = parts.path.lstrip("/")
     with psycopg.connect(urlunsplit(parts._replace(path="/postgres")), autocommit=True) as server:
+        if fresh:
+            server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
@@ -117,6 +125,18 @@ def _server_seconds() -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def part(measure: dict[str, float]) -> str:
+    """Seconds, and of processor time here and in the database server, in 25 columns."""
+    return f"{measure['seconds']:9.1f} ({measure['cpu']:5.1f}, {measure['server']:5.1f})"
+
+
+def project(size: int) -> Any:
+    """The project of this database."""
+    from projects.models import Project
+
+    return Project.objects.get_or_create(name=f"{size:,} items", defaults={"shown_fields": []})[0]
 
 
 def peak_megabytes() -> float:
