@@ -145,7 +145,7 @@ def compute(draw: Draw, matrix: Matrix, context: Context) -> dict[str, Any]:
     statistics.setdefault(chosen["key"], nothing_to_compare())
     found = diagnose(ratings, rule.level, minimum_n=protocol.minimum_n)
     return {
-        **result,
+        **(_without_raters(result) if ratings.exchangeable else result),
         "schema": SCHEMA,
         "interim": draw.is_open,
         "question": matrix.question.key,
@@ -170,6 +170,12 @@ def compute(draw: Draw, matrix: Matrix, context: Context) -> dict[str, Any]:
     }
 
 
+def _without_raters(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Uses of the labels in all, and no rater: columns are places of ratings."""
+    uses = [sum(column) for column in zip(*result["uses"], strict=True)]
+    return {**result, "raters": [], "uses": [uses], "anonymous": True}
+
+
 def nothing_to_compare() -> dict[str, Any]:
     """The entry of a coefficient that no pair of ratings is there for."""
     return {"undefined": "no_pairs", "sentence": REASONS["no_pairs"], "n": 0}
@@ -190,7 +196,8 @@ def _headline(
     """The coefficient that the protocol names, or the one that its scale and raters call for, and why."""
     # Two people who rate every item are complete by design; a pair that is missing at the end is left out of kappa.
     n_raters = max(ratings.n_raters, 2 if ratings_per_item == 2 else 3)
-    design = Design(rule.level, n_raters, n_raters == ratings_per_item == 2, weights=rule.weights or "linear")
+    complete = n_raters == ratings_per_item == 2
+    design = Design(rule.level, n_raters, complete, weights=rule.weights or "linear", exchangeable=ratings.exchangeable)
     choice = headlines.choose(design)
     key, reason, named, refused = choice.key or "percent_agreement", choice.reason, False, None
     if rule.coefficient != AUTO:
@@ -218,7 +225,9 @@ def _coverage(ratings: Ratings, drawn: int) -> dict[str, Any]:
 
 def _pairs(ratings: Ratings, statistics: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each pair of raters that shares items: its table by rater, and its kappas on the items both rated."""
-    found = []
+    found: list[dict[str, Any]] = []
+    if ratings.exchangeable:
+        return found
     for place, (first, second) in enumerate(rater_pairs(ratings.n_raters)):
         pair = ratings.pair(first, second)
         if not pair.n_paired:
@@ -283,8 +292,11 @@ def _earlier(draw: Draw) -> Draw | None:
 
 
 def _siblings(draw: Draw) -> tuple[Draw, ...]:
-    """The closed draws before this one under its MAJOR with the same protocol: they pool, once this one is closed."""
-    if draw.is_open:
+    """The closed draws before this one under its MAJOR with the same protocol: they pool, once this one is closed.
+
+    The protocol of imported ratings was chosen after the data, so they pool with nothing.
+    """
+    if draw.is_open or draw.is_imported:
         return ()
     same = Draw.objects.closed().filter(wave__project=draw.wave.project_id, wave__major=draw.wave.major)
     before = same.filter(wave__number__lt=draw.wave.number).order_by("wave__number")

@@ -95,6 +95,8 @@ def waive(draw: Draw, *, reason: str, by: Membership, at: datetime) -> GateDecis
         raise DomainError(
             _("This draw is open, so its gate has nothing to hold yet: close it first."), code="draw_open"
         )
+    if draw.is_imported:
+        raise DomainError(_("Imported ratings have no gate: there is nothing to waive."), code="nothing_held")
     Draw.objects.select_for_update().get(pk=draw.pk)  # of two waivers at once the second sees the first
     standing = newest(draw)
     if standing is None:

@@ -204,8 +204,10 @@ def of_rows(
         raters=tuple(str(member.uuid) for member in by),
         values=_values(labels),
         strata=np.array(strata, dtype=np.int64) if sizes else None,
-        populations=_populations(sizes),
+        populations=None if draw.is_imported else _populations(sizes),
     ).merged()
+    if draw.is_anonymous:  # columns are places, not people
+        ratings = ratings.forget_raters()
     return Matrix(question, labels, by, ratings, tuple(sizes), tuple(sorted(unknown.items())))
 
 

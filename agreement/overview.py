@@ -83,6 +83,8 @@ def decisions(found: Iterable[Draw]) -> dict[int, GateDecision]:
 
 def gate_words(draw: Draw, decision: GateDecision | None) -> tuple[str, str]:
     """The gate of a draw and why; before it has decided there is not enough data."""
+    if draw.is_imported:
+        return _("none"), _("Imported ratings have no gate.")
     if decision is None:
         why = _("The draw is open.") if draw.is_open else _("The figures are being computed.")
         return str(GateOutcome.NOT_ENOUGH.label), why

@@ -153,7 +153,7 @@ def of(
         reasons=sentences.reasons(chosen),
         notes=[*sentences.notes(draw, looks), *sentences.run_notes(result)],
         labels=labels,
-        raters=[names.get(rater, rater) for rater in result["raters"]],
+        raters=[_("Uses")] if draw.is_anonymous else [names.get(rater, rater) for rater in result["raters"]],
         heat=heat(run, draw, names, by_rater=by_rater),
         beside=_beside(result),
         classes=_classes(result, labels),

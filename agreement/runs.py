@@ -161,5 +161,5 @@ def _finish(draw: Draw, runs: Sequence[Run], asked: Sequence[Question], *, at: d
     if draw.is_open:
         Watch.objects.filter(pk=watch.pk, final=False).update(**seen)
         return
-    if Watch.objects.filter(pk=watch.pk, final=False).update(**seen, final=True):
+    if Watch.objects.filter(pk=watch.pk, final=False).update(**seen, final=True) and not draw.is_imported:
         gates.decide(draw, runs, questions=asked, at=at)

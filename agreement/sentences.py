@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from agreement.charts import number
 from agreement.coefficients import COEFFICIENTS
 from agreement.models import Run
+from annotations import imported
 from annotations.enums import Closing
 from annotations.models import Draw
 
@@ -39,7 +40,9 @@ def sentence(run: Run) -> str:
         "value": number(entry["value"]) if "value" in entry else "",
         "between": between(entry),
         "why": _(entry.get("sentence", "")),
-        "people": ngettext("rated by %(n)s person", "rated by %(n)s people", rated) % {"n": rated},
+        "people": _("with anonymous ratings")
+        if result.get("anonymous")
+        else ngettext("rated by %(n)s person", "rated by %(n)s people", rated) % {"n": rated},
         "items": items(entry["n"]),
     }
     if "value" not in entry:
@@ -88,6 +91,10 @@ def comparisons(run: Run) -> list[str]:
 def notes(draw: Draw, looks: Sequence[str] = ()) -> list[str]:
     """What is printed with every figure of a draw: how it closed, and what raters or leads knew."""
     said = []
+    if draw.is_imported:
+        said.append(str(imported.NOT_KNOWN))
+    if draw.is_anonymous:
+        said.append(_("The ratings are anonymous: there is no figure by pair or rater."))
     when = date_format(draw.closed_at, "j M Y") if draw.closed_at else ""
     about = {"when": when, "reason": draw.reason, "by": draw.closed_by.name if draw.closed_by else ""}
     if draw.closing == Closing.EARLY:
@@ -200,11 +207,11 @@ def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
         "draw": str(draw.uuid),
     }
     said.append(_("Source of the coefficient: %(source)s.") % where)
-    said.append(
-        _(
-            "Guideline %(version)s, wave %(wave)s; %(drawn)s items drawn, %(ratings)s ratings each. Computed %(at)s by "
-            "engine %(engine)s from inputs %(digest)s; draw %(draw)s."
-        )
-        % where
+    made_of = (
+        _("Guideline %(version)s, wave %(wave)s; %(drawn)s items with two imported ratings or more.")
+        if draw.is_imported
+        else _("Guideline %(version)s, wave %(wave)s; %(drawn)s items drawn, %(ratings)s ratings each.")
     )
+    computed = _("Computed %(at)s by engine %(engine)s from inputs %(digest)s; draw %(draw)s.")
+    said.append(f"{made_of} {computed}" % where)
     return said

@@ -7,10 +7,12 @@ class AnnotationsConfig(AppConfig):
     verbose_name = _("annotations")
 
     def ready(self) -> None:
-        from annotations import cases, exporting, opening
+        from annotations import cases, exporting, imported_rows, imported_waves, opening
         from projects import jobs, navigation
         from projects.enums import JobKind
 
         jobs.register(JobKind.EXPORT, exporting.run)
         jobs.register(JobKind.OPEN_WAVE, opening.run)
+        jobs.register(JobKind.RATINGS_PREVIEW, imported_rows.check)
+        jobs.register(JobKind.RATINGS_IMPORT, imported_waves.run)
         navigation.beside("adjudicate", cases.open_count)

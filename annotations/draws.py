@@ -209,9 +209,12 @@ def _make_wave(
 
 
 def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:
-    """A wave waits for the gate of the one before it under the same MAJOR, unless it asks for more ratings per item."""
+    """A wave waits for the gate of the one before it under the same MAJOR, unless it asks for more ratings per item.
+
+    Imported ratings have no gate: they neither hold a wave nor let one go.
+    """
     before = (
-        project.waves.filter(major=version.major or 0, draw__isnull=False)
+        project.waves.filter(major=version.major or 0, draw__isnull=False, is_imported=False)
         .exclude(draw__state=DrawState.ABANDONED)
         .select_related("draw")
         .last()
@@ -583,6 +586,8 @@ def verify(draw: Draw) -> Verification:
     """Replay a closed draw from its record: commitment, population, seed, strata, sample."""
     if draw.is_open:
         raise DomainError(_("This draw is open: seed and population are shown when it closes."), code="draw_open")
+    if draw.is_imported:
+        return Verification(False, _("Imported: the system drew nothing here, so there is nothing to replay."))
     seed, salt = bytes(draw.seed), bytes(draw.salt)
     population = sampling.unpack_population(bytes(draw.population))
     if not sampling.verify(draw.commitment, salt, seed, sampling.population_digest(population)):

@@ -47,7 +47,7 @@ class Ledger:
 
 
 def _in_open_wave() -> Exists:
-    unfinished = [WaveState.OPENING, WaveState.OPEN]
+    unfinished = [WaveState.IMPORTING, WaveState.OPENING, WaveState.OPEN]
     return Exists(WaveItem.objects.filter(item=OuterRef("pk"), wave__state__in=unfinished))
 
 

@@ -5,12 +5,14 @@ from django.utils.translation import gettext_lazy as _
 
 
 class WaveState(TextChoices):
+    IMPORTING = "importing", _("being imported")
     OPENING = "opening", _("opening")
     OPEN = "open", _("open")
     CLOSED = "closed", _("closed")
 
 
 class DrawState(TextChoices):
+    IMPORTING = "importing", _("being imported")
     OPEN = "open", _("open")
     CLOSED = "closed", _("closed")
     ABANDONED = "abandoned", _("abandoned")
@@ -91,3 +93,23 @@ class GoldStatus(TextChoices):
     MAPPED = "mapped", _("mapped")
     SINGLE = "single", _("single")
     UNLABELLED = "unlabelled", _("unlabelled")
+
+
+class RatingProblem(TextChoices):
+    """Why a row of a file of ratings, or an item of it, is left out."""
+
+    UNREADABLE = "unreadable", _("the row cannot be read")
+    NO_ID = "no_id", _("the id is missing or empty")
+    BAD_ID = "bad_id", _("the id is too long, or no text or number")
+    EMPTY = "empty", _("nothing to show: no row of the item has a text, and the project does not know it")
+    BAD_RATINGS = "bad_ratings", _("the ratings are not in the form that was chosen")
+    BAD_VALUE = "bad_value", _("a rating is no label")
+    NO_RATER = "no_rater", _("a rating without a rater")
+    BAD_RATER = "bad_rater", _("the rater is too long, or no text or number")
+    RATER_TWICE = "rater_twice", _("the rater has rated the item in an earlier row")
+    ID_IN_FILE = "id_in_file", _("an earlier row is the same item, and nobody knows whose ratings these are")
+    TOO_MANY = "too_many", _("the item has more ratings than can be taken")
+    OTHER_TEXT = "other_text", _("the text of the item differs from an earlier row, or from the project's item")
+    GIVEN_OUT = "given_out", _("the item was given out or rated in this project before")
+    OPEN_WAVE = "open_wave", _("the item is in a wave that is open")
+    IN_GUIDELINE = "in_guideline", _("the item is an example in the guideline")

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations import draws, gold
-from annotations.enums import AssignmentState
+from annotations.enums import AssignmentState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Revision, WaveItem
 from projects import access, jobs
 from projects.enums import Action, JobKind, JobState
@@ -252,6 +252,7 @@ def _rating_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int
     ended = (
         Assignment.objects.filter(item__project=project, state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
         .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
+        .exclude(wave_item__wave__state=WaveState.IMPORTING)
         .select_related("item", "member__user", "slot", "version", "annotation")
         .prefetch_related(revisions, wave_items)
         .order_by("pk")

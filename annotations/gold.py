@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 
 from annotations.conflicts import canonical
-from annotations.enums import CaseState, DrawState, GoldStatus, SlotKind
+from annotations.enums import CaseState, DrawState, GoldStatus, SlotKind, WaveState
 from annotations.models import Annotation, Case, Draw, Resolution, WaveItem
 from projects import mapping
 from projects.enums import Standing
@@ -128,7 +128,9 @@ def _ratings(items: Sequence[Item]) -> dict[int, list[Annotation]]:
     )
     found: dict[int, list[Annotation]] = {}
     for row in rows:
-        found.setdefault(row.item_id, []).append(row)
+        # Of an import that still runs nothing is seen.
+        if row.wave_item.wave.state != WaveState.IMPORTING:
+            found.setdefault(row.item_id, []).append(row)
     return found
 
 

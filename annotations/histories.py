@@ -10,7 +10,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from annotations import draws, gold
-from annotations.enums import AssignmentState, CaseState, GoldStatus
+from annotations.enums import AssignmentState, CaseState, GoldStatus, WaveState
 from annotations.models import Assignment, Case, Draw, Resolution, WaveItem
 from projects import access, reading
 from projects.differences import say
@@ -58,7 +58,12 @@ class History:
 
 def of_item(item: Item, member: Membership) -> History:
     """The history of `item` as `member` may see it."""
-    rows = WaveItem.objects.filter(item=item).select_related("wave__version", "wave__project").order_by("wave__number")
+    rows = (
+        WaveItem.objects.filter(item=item)
+        .exclude(wave__state=WaveState.IMPORTING)
+        .select_related("wave__version", "wave__project")
+        .order_by("wave__number")
+    )
     draw_of = {draw.pk: draw for draw in Draw.objects.filter(wave__wave_items__item=item).defer("population")}
     by_wave = {draw.wave_id: draw for draw in draw_of.values()}
     hides_names = _undecided(item) and access.allows(member, Action.ADJUDICATE)

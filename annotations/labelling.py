@@ -249,7 +249,7 @@ def correct(member: Membership, annotation: UUID, *, answers: dict[str, Any], at
     row = (
         Annotation.objects.select_for_update(of=("self",))
         .select_related("version", "item")
-        .filter(uuid=annotation, member=member)
+        .filter(uuid=annotation, member=member, seq__isnull=False)
         .first()
     )
     if row is None:
@@ -298,8 +298,11 @@ def save_draft(member: Membership, assignment: UUID, *, draft: dict[str, Any], a
 
 
 def history(member: Membership, *, question: str = "", value: str = "") -> QuerySet[Annotation]:
-    """What `member` has labelled, newest first; only where the newest answer to `question` is the label `value`."""
-    rows = member.annotations.select_related("item", "version").order_by("-seq")
+    """What `member` has labelled, newest first; only where the newest answer to `question` is the label `value`.
+
+    What was imported in their name they did not label here.
+    """
+    rows = member.annotations.filter(seq__isnull=False).select_related("item", "version").order_by("-seq")
     if question and not (keys.KEY.fullmatch(question) and "\x00" not in value):
         return rows.none()
     if question:

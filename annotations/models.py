@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotations import enums
-from projects.models import Example, GuidelineVersion, Item, Membership, Project
+from projects.models import Example, GuidelineVersion, Item, Job, Membership, Project
 
 
 class WaveQuerySet(models.QuerySet["Wave"]):
@@ -20,6 +20,16 @@ class WaveQuerySet(models.QuerySet["Wave"]):
 
     def served(self) -> "WaveQuerySet":
         return self.open().filter(held=False)
+
+
+_AllWaves = models.Manager.from_queryset(WaveQuerySet)
+
+
+class WaveManager(_AllWaves["Wave"]):
+    """All waves but those whose ratings are still being imported: nobody sees one of these before it is whole."""
+
+    def get_queryset(self) -> WaveQuerySet:
+        return WaveQuerySet(self.model, using=self._db).exclude(state=enums.WaveState.IMPORTING)
 
 
 class Wave(models.Model):
@@ -37,6 +47,7 @@ class Wave(models.Model):
     held = models.BooleanField(default=False, help_text=_("a gate holds it: nothing of it is served"))
     gate_cleared = models.BooleanField(default=False, help_text=_("its gate lets the next wave go"))
     pilot = models.BooleanField(default=False)
+    is_imported = models.BooleanField(default=False, help_text=_("its ratings were made elsewhere"))
     share_percent = models.DecimalField(max_digits=6, decimal_places=3)
     ratings_per_item = models.PositiveSmallIntegerField()
     size = models.PositiveIntegerField(default=0)
@@ -53,7 +64,8 @@ class Wave(models.Model):
     opened_by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True)
 
-    objects = WaveQuerySet.as_manager()
+    objects = WaveManager()
+    unseen = WaveQuerySet.as_manager()  # also those that are just being imported
 
     class Meta:
         ordering = ["number"]
@@ -71,15 +83,28 @@ class DrawQuerySet(models.QuerySet["Draw"]):
         return self.filter(state=enums.DrawState.CLOSED)
 
 
+_AllDraws = models.Manager.from_queryset(DrawQuerySet)
+
+
+class DrawManager(_AllDraws["Draw"]):
+    """All draws but those of waves that are still being imported."""
+
+    def get_queryset(self) -> DrawQuerySet:
+        return DrawQuerySet(self.model, using=self._db).exclude(state=enums.DrawState.IMPORTING)
+
+
 class Draw(models.Model):
-    """The overlap of one wave, and the measurement made on it. `protocol` is frozen when it opens."""
+    """The overlap of one wave, and the measurement made on it. `protocol` is frozen when it opens.
+
+    That of an imported wave was drawn by nobody here: it has neither seed nor commitment, and its protocol says so.
+    """
 
     uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
     wave = models.OneToOneField(Wave, on_delete=models.CASCADE, related_name="draw")
     protocol = models.JSONField()
     seed = models.BinaryField(max_length=32)
     salt = models.BinaryField(max_length=32)
-    commitment = models.CharField(max_length=64)
+    commitment = models.CharField(max_length=64, blank=True)
     population = models.BinaryField()
     population_size = models.PositiveIntegerField()
     size = models.PositiveIntegerField(help_text=_("overlap items drawn"))
@@ -94,11 +119,22 @@ class Draw(models.Model):
         null=True, blank=True, help_text=_("the number of the measured rating from which raters could have known")
     )
 
-    objects = DrawQuerySet.as_manager()
+    objects = DrawManager()
+    unseen = DrawQuerySet.as_manager()  # also those of waves that are just being imported
 
     @property
     def is_open(self) -> bool:
         return self.state == enums.DrawState.OPEN
+
+    @property
+    def is_imported(self) -> bool:
+        """Its ratings were made elsewhere: no window, no gate, and nothing is known of blindness and chance."""
+        return bool(self.protocol.get("imported"))
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Its raters are places of ratings, not people: there is no figure by pair or rater."""
+        return bool(self.protocol.get("anonymous"))
 
 
 class Look(models.Model):
@@ -230,7 +266,9 @@ class Annotation(models.Model):
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="annotations")
     version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
     major = models.PositiveIntegerField()
-    seq = models.PositiveIntegerField(help_text=_("numbers this member's first submits from 1"))
+    seq = models.PositiveIntegerField(
+        null=True, help_text=_("numbers this member's first submits from 1; empty: made elsewhere, and imported")
+    )
     answers = models.JSONField(help_text=_("question key -> value, as measured"))
     latest = models.JSONField(help_text=_("question key -> value, the newest revision"))
     comment = models.TextField(blank=True)
@@ -375,6 +413,31 @@ class Acknowledgement(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("member", "version", name="annotations_acknowledgement_once")]
+
+
+class ImportedRow(models.Model):
+    """A row of a file of ratings, kept until the import is confirmed or dropped. Rows with one `key` are one item."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+", db_index=False)
+    number = models.PositiveIntegerField()
+    key = models.CharField(max_length=64, blank=True)
+    external_id = models.CharField(max_length=200, blank=True)
+    content = models.JSONField(null=True, help_text=_("empty: another row of the item has it, or the project"))
+    metadata = models.JSONField(default=dict)
+    content_hash = models.CharField(max_length=64, blank=True)
+    folded_hash = models.CharField(max_length=64, blank=True)
+    ratings = models.JSONField(default=list, help_text=_("[rater, question key -> value as the file has it, comment]"))
+    head = models.PositiveIntegerField(null=True, help_text=_("the first good row of its item"))
+    problem = models.CharField(max_length=20, blank=True, help_text=_("a RatingProblem; empty: will be imported"))
+    message = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("job", "number", name="annotations_importedrow_number_once")]
+        indexes = [
+            models.Index(fields=["job", "key", "number"], name="annotations_improw_key"),
+            models.Index(fields=["job", "head", "number"], name="annotations_improw_head"),
+            models.Index(fields=["job", "problem", "number"], name="annotations_improw_problem"),
+        ]
 
 
 class Practice(models.Model):

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotations.views import adjudication, exports, items, labelling, practice, publishing, waves, work
+from annotations.views import adjudication, exports, imported, items, labelling, practice, publishing, waves, work
 
 app_name = "annotations"
 urlpatterns: list[URLPattern] = [
@@ -23,6 +23,11 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/waves/<uuid:wave>/cover/", waves.release_cover, name="wave-release-cover"),
     path("p/<uuid:project>/waves/<uuid:wave>/resume/", waves.resume, name="wave-resume"),
     path("p/<uuid:project>/waves/<uuid:wave>/give-up/", waves.give_up, name="wave-give-up"),
+    path("p/<uuid:project>/ratings/new/", imported.new, name="ratings-new"),
+    path("p/<uuid:project>/ratings/<uuid:job>/", imported.detail, name="ratings"),
+    path("p/<uuid:project>/ratings/<uuid:job>/fields/", imported.layout, name="ratings-layout"),
+    path("p/<uuid:project>/ratings/<uuid:job>/confirm/", imported.confirm, name="ratings-confirm"),
+    path("p/<uuid:project>/ratings/<uuid:job>/discard/", imported.discard, name="ratings-discard"),
     path("p/<uuid:project>/adjudication/", adjudication.case_list, name="adjudication"),
     path("p/<uuid:project>/adjudication/next/", adjudication.following, name="adjudication-next"),
     path("p/<uuid:project>/adjudication/<uuid:case>/", adjudication.case, name="adjudication-case"),

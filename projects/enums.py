@@ -61,6 +61,8 @@ class JobKind(TextChoices):
     IMPORT_PREVIEW = "import_preview", _("reading a file")
     IMPORT = "import", _("importing items")
     OPEN_WAVE = "open_wave", _("opening a wave")
+    RATINGS_PREVIEW = "ratings_preview", _("reading a file of ratings")
+    RATINGS_IMPORT = "ratings_import", _("importing ratings")
     EXPORT = "export", _("exporting")
     MAIL = "mail", _("sending mail")
 

@@ -31,6 +31,8 @@ NEEDED = {
     JobKind.IMPORT_PREVIEW: Action.IMPORT,
     JobKind.IMPORT: Action.IMPORT,
     JobKind.OPEN_WAVE: Action.RUN_WAVES,
+    JobKind.RATINGS_PREVIEW: Action.IMPORT,
+    JobKind.RATINGS_IMPORT: Action.IMPORT,
     JobKind.EXPORT: Action.EXPORT,
     JobKind.MAIL: Action.MANAGE_MEMBERS,
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Max, Min
@@ -18,6 +18,8 @@ from projects import jobs
 from projects.candidates import Candidate
 from projects.enums import RowProblem
 from projects.models import Batch, Item, Job, StagedRow
+
+T = TypeVar("T")
 
 CHUNK_ROWS = 2_000
 CHUNK_BYTES = 4 * 1024 * 1024
@@ -34,9 +36,9 @@ OPTIONAL: dict[RowProblem, bool] = {
 USUAL: frozenset[RowProblem] = frozenset(problem for problem, usual in OPTIONAL.items() if usual)
 
 
-def chunks(rows: Iterable[Candidate], position: Callable[[], int]) -> Iterator[list[Candidate]]:
+def chunks(rows: Iterable[T], position: Callable[[], int]) -> Iterator[list[T]]:
     """Cut `rows` by number, and earlier where the file's `position` says that they are long."""
-    chunk: list[Candidate] = []
+    chunk: list[T] = []
     begin = position()
     for row in rows:
         chunk.append(row)

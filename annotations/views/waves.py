@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import draws, eligibility, opening, sheets, waves
+from annotations import draws, eligibility, imported, opening, sheets, waves
 from annotations.enums import Closing, WaveState
 from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults
 from annotations.models import Draw, Wave
@@ -234,6 +234,8 @@ def _wave_page(
         "job": opening.job_of(wave) if wave.state == WaveState.OPENING else None,
         "form": (form or CloseForm(**_closable(draw, member))) if is_open else None,
         "proof": _proof(draw, asked="verify" in request.GET),
+        "not_known": imported.NOT_KNOWN,
+        "not_drawn": draws.verify(draw).sentence if draw and draw.is_imported else "",
     }
     return render(request, "annotations/waves/wave.html", context, status=status)
 
@@ -242,7 +244,7 @@ def _proof(draw: Draw | None, *, asked: bool) -> dict[str, object]:
     """What a closed draw shows of itself; of an open one the commitment alone."""
     if draw is None:
         return {}
-    if draw.is_open:
+    if draw.is_open or draw.is_imported:
         return {"commitment": draw.commitment}
     return {
         "commitment": draw.commitment,
