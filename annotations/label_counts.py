@@ -53,6 +53,7 @@ def of_question(project: Project, question_key: str) -> Counts:
     rows = (
         Annotation.objects.filter(item__project=project)
         .exclude(wave_item__wave__in=left_out)
+        .exclude(wave_item__wave__state=WaveState.IMPORTING)
         .annotate(answer=KeyTextTransform(question_key, "latest"))
         .filter(answer__isnull=False)
         .order_by("version__major", "version__minor", "answer")
