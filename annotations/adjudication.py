@@ -7,6 +7,7 @@ two leads do not work on the same one; the holder is the only one who can decide
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -15,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotations import cases
 from annotations.enums import CaseState, Cause, ResolutionKind
-from annotations.models import Case, Resolution
+from annotations.models import Annotation, Case, Resolution
 from projects import access, guidelines
 from projects.enums import Action, ExampleKind, Origin
 from projects.errors import DomainError, Invalid, NotAllowed
@@ -44,10 +45,28 @@ class NotDecided(DomainError):
     code = "not_decided"
 
 
+class OpinionsWanted(DomainError):
+    """Two leads give their opinions on this case independently; nobody decides it alone meanwhile."""
+
+    code = "opinions_wanted"
+
+
 class OwnRating(NotAllowed):
     """Who rated an item does not adjudicate it."""
 
     code = "own_rating"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What somebody decides, or would, checked."""
+
+    value: Json
+    rationale: str
+    cause: str
+
+    def fields(self) -> dict[str, Json]:
+        return {"value": self.value, "rationale": self.rationale, "cause": self.cause}
 
 
 @dataclass(frozen=True)
@@ -68,9 +87,9 @@ def claim(case: Case, *, by: Membership, at: datetime) -> Case:
 
     Raises OwnRating, Held, Decided.
     """
-    _refuse_own(case, by)
-    if not _free(case, by, at).update(claimed_by=by, claim_ends=at + CLAIM):
-        raise _not_free(case, by, at)
+    refuse_own(case, by)
+    if not free(case, by, at).update(claimed_by=by, claim_ends=at + CLAIM):
+        raise not_free(case, by, at)
     case.refresh_from_db(fields=["claimed_by", "claim_ends"])
     return case
 
@@ -80,12 +99,39 @@ def release(case: Case, *, by: Membership) -> None:
     Case.objects.open().filter(pk=case.pk, claimed_by=by).update(claimed_by=None, claim_ends=None)
 
 
-def _free(case: Case, by: Membership, at: datetime) -> QuerySet[Case]:
-    free = Q(claimed_by__isnull=True) | Q(claim_ends__lte=at) | Q(claimed_by=by)
-    return Case.objects.open().filter(free, pk=case.pk)
+@transaction.atomic
+def hand_over(case: Case, *, to: Membership, by: Membership, at: datetime) -> Case:
+    """Let `to` hold a case that `by` holds, for twenty minutes from now. Raises Invalid, Held, Decided.
+
+    Only those are offered who have never labelled in this project: to name the others, or to leave one of them out,
+    would tell who rated the item.
+    """
+    refuse_own(case, by)
+    if to.pk not in {member.pk for member in takers(by)}:
+        raise Invalid(_("%(name)s cannot take this case over: choose one of those offered.") % {"name": to.name})
+    held = Case.objects.open().filter(pk=case.pk, claimed_by=by, claim_ends__gt=at, wants_opinions=False)
+    if not held.update(claimed_by=to, claim_ends=at + CLAIM):
+        if free(case, by, at).exists():
+            raise Invalid(_("You do not hold this case any more: hold it again, then hand it over."))
+        raise not_free(case, by, at)
+    case.refresh_from_db(fields=["claimed_by", "claim_ends"])
+    return case
 
 
-def _not_free(case: Case, by: Membership, at: datetime) -> DomainError:
+def takers(by: Membership) -> list[Membership]:
+    """The other leads of the project who have never labelled in it."""
+    others = access.members_who_may(by.project, Action.ADJUDICATE)
+    rated = set(Annotation.objects.filter(member__in=others).values_list("member_id", flat=True).distinct())
+    return [member for member in others if member.pk != by.pk and member.pk not in rated]
+
+
+def free(case: Case, by: Membership, at: datetime) -> QuerySet[Case]:
+    """`case` as a condition: open, held by nobody else, and not waiting for two opinions."""
+    unheld = Q(claimed_by__isnull=True) | Q(claim_ends__lte=at) | Q(claimed_by=by)
+    return Case.objects.open().filter(unheld, pk=case.pk, wants_opinions=False)
+
+
+def not_free(case: Case, by: Membership, at: datetime) -> DomainError:
     """Why the conditional update of a case changed nothing."""
     row = Case.objects.select_related("claimed_by__user").get(pk=case.pk)
     standing = row.resolutions.filter(standing=True).select_related("by__user").first()
@@ -94,6 +140,8 @@ def _not_free(case: Case, by: Membership, at: datetime) -> DomainError:
             _("%(name)s decided this case on %(when)s: look at the decision; it can be reopened with a reason.")
             % {"name": _name(standing.by), "when": _clock(standing.at, "%d %b, %H:%M")}
         )
+    if row.wants_opinions:
+        return OpinionsWanted(_("A second opinion is asked for: give yours on the page of the case."))
     return Held(
         _("%(name)s is deciding this case until %(until)s: take another one, or come back then.")
         % {"name": _name(row.claimed_by), "until": _clock(row.claim_ends or at, "%H:%M")}
@@ -118,32 +166,38 @@ def resolve(
 
     The same decision sent twice is one. Raises OwnRating, Held, Decided, Invalid.
     """
-    _refuse_own(case, by)
-    value, rationale = _clean_value(case, value), _clean_rationale(rationale)
-    if cause not in Cause.values:
-        raise Invalid(
-            _("“%(cause)s” is no cause: expected one of %(known)s.")
-            % {"cause": cause, "known": ", ".join(Cause.values)}
-        )
-    decided = {"state": CaseState.DECIDED, "decided_at": at, "claimed_by": None, "claim_ends": None}
-    if not _free(case, by, at).update(**decided):
-        same = Resolution.objects.filter(case=case, standing=True, by=by, rationale=rationale, cause=cause).first()
-        if same is not None and same.value == value:
+    refuse_own(case, by)
+    decision = clean(case, value=value, rationale=rationale, cause=cause)
+    if not free(case, by, at).update(**closed(at)):
+        same = already(case, decision, by=by)
+        if same is not None:
             return same
-        raise _not_free(case, by, at)
+        raise not_free(case, by, at)
     resolution = Resolution.objects.create(
-        case=case,
-        kind=ResolutionKind.ADJUDICATED,
-        value=value,
-        rationale=rationale,
-        cause=cause,
-        by=by,
-        at=at,
+        case=case, kind=ResolutionKind.ADJUDICATED, **decision.fields(), by=by, at=at
     )
-    case.refresh_from_db(fields=list(decided))
+    case.refresh_from_db(fields=list(closed(at)))
     if example is not None:
         promote(resolution, example=example, by=by, at=at)
     return resolution
+
+
+def closed(at: datetime) -> dict[str, Any]:
+    """The columns of a case that is decided at `at`."""
+    return {
+        "state": CaseState.DECIDED,
+        "decided_at": at,
+        "claimed_by": None,
+        "claim_ends": None,
+        "wants_opinions": False,
+    }
+
+
+def already(case: Case, decision: Decision, *, by: Membership) -> Resolution | None:
+    """The standing decision, if it is this one: what is sent twice is one."""
+    same = {"by": by, "rationale": decision.rationale, "cause": decision.cause}
+    found = Resolution.objects.filter(case=case, standing=True, **same).first()
+    return found if found is not None and found.value == decision.value else None
 
 
 @transaction.atomic
@@ -153,11 +207,14 @@ def reopen(case: Case, *, reason: str, by: Membership, at: datetime) -> Resoluti
     An example that was made of it stays in its draft, which then says that it is contradicted. Raises OwnRating,
     NotDecided, Invalid.
     """
-    _refuse_own(case, by)
+    if case.resolutions.filter(standing=True, kind=ResolutionKind.CONSENSUS, by=by).exists():
+        require_lead(case, by)  # what raters decided together, the one who proposed it may take back
+    else:
+        refuse_own(case, by)
     reason = reason.strip()
     if not reason:
         raise Invalid(_("Say why the decision is reopened: it is kept beside it."))
-    reason = _text(reason, _("reason"))
+    reason = clean_text(reason, _("reason"))
     decided = Case.objects.decided().filter(pk=case.pk)
     if not decided.update(state=CaseState.OPEN, decided_at=None, claimed_by=None, claim_ends=None):
         raise NotDecided(_("This case is open: there is no decision to reopen."))
@@ -218,12 +275,29 @@ def other_value(case: Case, value: Json) -> Json:
 # -- checks ------------------------------------------------------------------------------------------------------------
 
 
-def _refuse_own(case: Case, by: Membership) -> None:
+def refuse_own(case: Case, by: Membership) -> None:
+    """Raise NotAllowed where `by` is no lead here, OwnRating where they rated the item."""
+    require_lead(case, by)
+    if cases.has_rated(case, by):
+        raise OwnRating(_("You rated this item yourself: somebody else decides it."))
+
+
+def require_lead(case: Case, by: Membership) -> None:
+    """Raise NotAllowed where `by` does not adjudicate in the project of `case`."""
     access.require(by, Action.ADJUDICATE)
     if by.project_id != case.item.project_id:
         raise NotAllowed(_("This case belongs to another project."))
-    if cases.has_rated(case, by):
-        raise OwnRating(_("You rated this item yourself: somebody else decides it."))
+
+
+def clean(case: Case, *, value: Json, rationale: str, cause: str) -> Decision:
+    """What is decided on `case`, in canonical form. Raises Invalid."""
+    decision = Decision(_clean_value(case, value), _clean_rationale(rationale), cause)
+    if cause not in Cause.values:
+        raise Invalid(
+            _("“%(cause)s” is no cause: expected one of %(known)s.")
+            % {"cause": cause, "known": ", ".join(Cause.values)}
+        )
+    return decision
 
 
 def _question(case: Case) -> Question:
@@ -245,10 +319,11 @@ def _clean_rationale(text: str) -> str:
     text = text.replace("\r\n", "\n").strip()
     if not text:
         raise Invalid(_("Say why: the rationale is what the guideline can learn from."))
-    return _text(text, _("rationale"))
+    return clean_text(text, _("rationale"))
 
 
-def _text(text: str, name: str) -> str:
+def clean_text(text: str, name: str) -> str:
+    """`text`, if it is short enough to be kept and can be stored. Raises Invalid that calls it `name`."""
     if len(text) > RATIONALE_LIMIT:
         raise Invalid(
             _("The %(name)s has %(found)s characters and may have %(limit)s: shorten it.")

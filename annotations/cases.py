@@ -6,16 +6,17 @@ Nothing here names a rater before the case is decided, neither in words nor in a
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import sheets
+from annotations import contrast, sheets
 from annotations.conflicts import canonical
 from annotations.enums import CaseState
-from annotations.models import Annotation, Case, CaseQuerySet, Resolution
+from annotations.models import Annotation, Case, CaseQuerySet, Opinion, Resolution
 from annotations.sheets import Shown
 from projects import guidelines
 from projects.models import Example, Membership, Project, Question, in_order
@@ -35,9 +36,16 @@ def rated_by(member: Membership) -> Exists:
     return Exists(Annotation.objects.filter(item=OuterRef("item"), member=member))
 
 
+def told_by(member: Membership) -> Exists:
+    """As a condition on cases: whether `member` gave their opinion, and another lead's is waited for."""
+    waiting = Opinion.objects.filter(second_opinion__case=OuterRef("pk"), second_opinion__outcome="")
+    return Exists(waiting.filter(by=member))
+
+
 def for_member(member: Membership) -> CaseQuerySet:
-    """The open conflicts that `member` may decide: all but those on items that they rated."""
-    return of_project(member.project).open().filter(~rated_by(member))
+    """The open conflicts that `member` may decide: all but those on items that they rated, and those on which they
+    have said what they think and another lead is still to."""
+    return of_project(member.project).open().filter(~rated_by(member), ~told_by(member))
 
 
 def open_count(member: Membership) -> int:
@@ -67,7 +75,10 @@ def find(member: Membership, uuid: UUID) -> Case:
 
 @dataclass(frozen=True)
 class Side:
-    """What one of the two raters said. `rater` is empty until the case is decided."""
+    """What one of the two raters said. `rater` is empty until nothing on the item is undecided any more.
+
+    `later`: what they changed it to after the measurement, in words. `sent_back`: they are asked to look again.
+    """
 
     letter: str
     value: Json
@@ -75,6 +86,8 @@ class Side:
     labels: list[LabelReading]
     comment: str
     rater: str
+    later: str = ""
+    sent_back: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,8 +108,10 @@ class Dossier:
 
     @property
     def shown(self) -> list[Shown]:
-        """The fields as they stand on the page."""
-        return sheets.shown(dict(self.fields))
+        """The fields as they stand on the page, with the words marked that tell two texts apart; but not where the
+        question's own marks stand in them."""
+        content = {name: cast(Json, value) for name, value in self.fields}
+        return sheets.shown(content) if self.question.kind.script else contrast.shown(content)
 
     @property
     def is_open(self) -> bool:
@@ -165,20 +180,34 @@ def describe(question: QuestionReading, value: Json, content: Mapping[str, Json]
     return question.kind.describe(value, question.labels, content)
 
 
+def sides(case: Case) -> tuple[Side, Side]:
+    """What the two raters of `case` (from `find`) said."""
+    return _sides(case, question_of(case))
+
+
 def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
-    decided = case.state == CaseState.DECIDED
+    named = case.state == CaseState.DECIDED and not _has_open_sibling(case)
+    asked = {row.annotation_id: row.reason for row in case.sent_back.waiting()}
 
     def side(letter: str, annotation: Annotation, value: Json) -> Side:
+        now, measured = annotation.latest.get(case.question_key), annotation.answers.get(case.question_key)
         return Side(
             letter=letter,
             value=value,
             name=describe(question, value, case.item.content),
             labels=[label for key in question.kind.named(value) if (label := question.label(key)) is not None],
             comment=annotation.comment,
-            rater=annotation.member.name if decided else "",
+            rater=annotation.member.name if named else "",
+            later=describe(question, now, case.item.content) if now is not None and now != measured else "",
+            sent_back=asked.get(annotation.pk, ""),
         )
 
     return side("A", case.first, case.first_value), side("B", case.second, case.second_value)
+
+
+def _has_open_sibling(case: Case) -> bool:
+    """Whether another question on the same item is undecided: its raters are the same, and so are their comments."""
+    return Case.objects.open().filter(item=case.item_id).exclude(pk=case.pk).exists()
 
 
 def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:

@@ -77,6 +77,22 @@ class ResolutionKind(TextChoices):
     MEDIAN = "median", _("median")
 
 
+class Outcome(TextChoices):
+    """How a second opinion came out."""
+
+    AGREED = "agreed", _("the two said the same")
+    DIFFERED = "differed", _("the two differed")
+    WITHDRAWN = "withdrawn", _("taken back")
+
+
+class Answer(TextChoices):
+    """What the other rater said to a proposal."""
+
+    CONFIRMED = "confirmed", _("confirmed")
+    REFUSED = "refused", _("refused")
+    REPLACED = "replaced", _("replaced by another")
+
+
 class GoldStatus(TextChoices):
     """How a final label came about; `gold.py` has the order in which they are tried."""
 

@@ -364,6 +364,7 @@ class Case(models.Model):
     state = models.CharField(max_length=12, choices=enums.CaseState, default=enums.CaseState.OPEN)
     claimed_by = models.ForeignKey(Membership, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     claim_ends = models.DateTimeField(null=True, blank=True)
+    wants_opinions = models.BooleanField(default=False, help_text=_("two leads give their opinions independently"))
     opened_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
 
@@ -402,6 +403,80 @@ class Resolution(models.Model):
             )
         ]
         indexes = [models.Index(fields=["lineage"], name="annotations_res_lineage")]
+
+
+class SecondOpinion(models.Model):
+    """Somebody wanted two leads to decide a case independently. `outcome` is empty until both have."""
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="second_opinions")
+    asked_by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField()
+    outcome = models.CharField(max_length=12, choices=enums.Outcome, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["case"], condition=Q(outcome=""), name="annotations_opinion_one_asked")
+        ]
+
+
+class Opinion(models.Model):
+    """What one lead would decide. The other one does not see it before both are in."""
+
+    second_opinion = models.ForeignKey(SecondOpinion, on_delete=models.CASCADE, related_name="opinions")
+    value = models.JSONField()
+    rationale = models.TextField()
+    cause = models.CharField(max_length=20, choices=enums.Cause)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint("second_opinion", "by", name="annotations_opinion_once")]
+
+
+class Proposal(models.Model):
+    """What one of a case's two raters would decide together with the other; it holds once `to` confirms it."""
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="proposals")
+    value = models.JSONField()
+    rationale = models.TextField()
+    cause = models.CharField(max_length=20, choices=enums.Cause)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    to = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="proposals")
+    at = models.DateTimeField()
+    answer = models.CharField(max_length=12, choices=enums.Answer, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["case"], condition=Q(answer=""), name="annotations_proposal_one_waiting")
+        ]
+
+
+class SentBackQuerySet(models.QuerySet["SentBack"]):
+    def waiting(self) -> "SentBackQuerySet":
+        """Those that the rater has neither corrected since nor confirmed."""
+        corrected = Revision.objects.filter(annotation=models.OuterRef("annotation"), at__gt=models.OuterRef("at"))
+        return self.filter(~models.Exists(corrected), kept_at__isnull=True)
+
+
+class SentBack(models.Model):
+    """A rater is asked to look at a label again, after its draw has closed. A correction is a layer on top."""
+
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
+    annotation = models.ForeignKey(Annotation, on_delete=models.CASCADE, related_name="sent_back")
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="sent_back")
+    reason = models.TextField()
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+    kept_at = models.DateTimeField(null=True, blank=True, help_text=_("the rater looked, and stands by the label"))
+
+    objects = SentBackQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
 
 
 class Acknowledgement(models.Model):

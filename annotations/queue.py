@@ -11,9 +11,11 @@ from django.db.models import Count, Max, Min, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations.cases import Vocabulary, for_member, holder_of, of_project, rated_by, unheld
+from annotations import severity
+from annotations.cases import Vocabulary, for_member, holder_of, of_project, rated_by, told_by, unheld
 from annotations.enums import CaseState
 from annotations.models import Case, CaseQuerySet, Draw
+from annotations.severity import Frequencies
 from projects.models import Item, Membership, Project
 
 PAGE = 50
@@ -24,13 +26,17 @@ BESIDE_SHOWN = 8
 
 @dataclass(frozen=True)
 class Filters:
-    """Which conflicts: each is a link, and none could name a rater. An empty stratum is one too; None is all."""
+    """Which conflicts: each is a link, and none could name a rater. An empty stratum is one too; None is all.
+
+    `own`: those on items that the viewer rated, which are left out otherwise.
+    """
 
     state: CaseState = CaseState.OPEN
     question: str = ""
     pair: str = ""
     stratum: str | None = None
     draw: UUID | None = None
+    own: bool = False
 
     @classmethod
     def read(cls, data: Mapping[str, str]) -> "Filters":
@@ -43,12 +49,15 @@ class Filters:
         texts = {name: data.get(name) for name in ("question", "pair", "stratum")}
         if any("\x00" in text for text in texts.values() if text):
             raise Http404(_("There is no such list of conflicts."))
-        return cls(state, texts["question"] or "", texts["pair"] or "", texts["stratum"], draw)
+        return cls(
+            state, texts["question"] or "", texts["pair"] or "", texts["stratum"], draw, data.get("own") == "yes"
+        )
 
     def query(self) -> str:
         """As the part of an address behind the question mark."""
         state = "" if self.state == CaseState.OPEN else self.state.value
         named = {"state": state, "question": self.question, "pair": self.pair, "draw": str(self.draw or "")}
+        named["own"] = "yes" if self.own else ""
         chosen = {name: value for name, value in named.items() if value}
         return urlencode(chosen if self.stratum is None else chosen | {"stratum": self.stratum})
 
@@ -114,8 +123,18 @@ class _Group:
 
 
 @dataclass(frozen=True)
+class _Counted:
+    """The groups of the viewer's list, what is left out of it, and how common each confusion is."""
+
+    groups: list[_Group]
+    own: int
+    told: int
+    frequencies: Frequencies
+
+
+@dataclass(frozen=True)
 class Row:
-    """A conflict in the queue: its first words, what it is between, and who is deciding it."""
+    """A conflict in the queue: its first words, what it is between, why it stands where it does, and who is on it."""
 
     case: Case
     words: str
@@ -123,15 +142,21 @@ class Row:
     question: str
     holder: Membership | None
     mine: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """One page of the queue, the worst first, with its filters. `own`: left out because the viewer rated the item."""
+    """One page of the queue, the worst first, with its filters.
+
+    `own`: left out because the viewer rated the item. `told`: left out because the viewer gave their opinion on them,
+    and another lead's is waited for.
+    """
 
     filters: Filters
     total: int
     own: int
+    told: int
     rows: list[Row]
     more: str
     states: list[Choice]
@@ -147,7 +172,8 @@ def queue(member: Membership, filters: Filters, *, at: datetime, after: UUID | N
 
     The number of queries does not depend on how many there are.
     """
-    groups, own = _groups(member, filters)
+    counted = _count(member, filters)
+    groups = counted.groups
     draws = _draws(member.project)
     words = Vocabulary(draw.wave.version_id for draw in draws.values())
     found = page(member, filters, after)
@@ -156,8 +182,9 @@ def queue(member: Membership, filters: Filters, *, at: datetime, after: UUID | N
     return Queue(
         filters=filters,
         total=sum(group.count for group in groups if filters.takes(group, but="")),
-        own=own,
-        rows=[_row(case, draws[case.draw_id], words, member, at) for case in shown],
+        own=counted.own,
+        told=counted.told,
+        rows=[_row(case, draws[case.draw_id], words, member, at, counted.frequencies) for case in shown],
         more=_more(filters, shown[-1]) if len(found) > PAGE else "",
         states=_states(groups, filters),
         confusions=confusions[:CONFUSIONS_SHOWN] + [one for one in confusions[CONFUSIONS_SHOWN:] if one.current],
@@ -172,15 +199,15 @@ def following(member: Membership, filters: Filters, *, at: datetime, case: Case 
     """The next conflict to decide: the first behind `case`, else the first of all, that no other lead holds."""
     waiting = unheld(replace(filters, state=CaseState.OPEN).narrow(for_member(member)), member, at=at)
     if case is None:
-        return _ordered(waiting).first()
+        return in_order(waiting).first()
     waiting = waiting.exclude(pk=case.pk)
-    return _ordered(waiting.filter(_behind(case))).first() or _ordered(waiting).first()
+    return in_order(waiting.filter(_behind(case))).first() or in_order(waiting).first()
 
 
 def beside(member: Membership, filters: Filters, case: Case, *, at: datetime) -> list[Row]:
     """A few conflicts of the queue from `case` on, for the rail of its page; `case` itself is among them if open."""
     waiting = replace(filters, state=CaseState.OPEN).narrow(for_member(member))
-    keys = list(_ordered(waiting.filter(_behind(case))).values_list("pk", flat=True)[:BESIDE_SHOWN])
+    keys = list(in_order(waiting.filter(_behind(case))).values_list("pk", flat=True)[:BESIDE_SHOWN])
     found = Case.objects.select_related("item", "claimed_by__user").in_bulk([case.pk, *keys])
     rows = [found[key] for key in ([case.pk] if case.state == CaseState.OPEN else []) + keys]
     draws = _draws(member.project)
@@ -188,7 +215,8 @@ def beside(member: Membership, filters: Filters, case: Case, *, at: datetime) ->
     return [_row(one, draws[one.draw_id], words, member, at) for one in rows]
 
 
-def _ordered(cases: CaseQuerySet) -> CaseQuerySet:
+def in_order(cases: CaseQuerySet) -> CaseQuerySet:
+    """The worst first: the gap, then how common the confusion is in its draw, then age."""
     return cases.order_by("-severity", "pair_key", "pk")
 
 
@@ -207,7 +235,8 @@ def page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]
     cases = filters.narrow(of_project(member.project))
     last = of_project(member.project).filter(uuid=after).first() if after else None
     if filters.state == CaseState.OPEN:
-        cases = _ordered(cases.filter(~rated_by(member)))
+        mine = Q(rated_by(member)) if filters.own else ~Q(rated_by(member))
+        cases = in_order(cases.filter(mine, ~told_by(member)))
         if last is not None:
             cases = cases.filter(_behind(last))
     else:
@@ -220,23 +249,27 @@ def page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]
     return [found[key] for key in keys]
 
 
-def _groups(member: Membership, filters: Filters) -> tuple[list[_Group], int]:
-    """All that the filters count, and how many open ones are left out as the viewer's own."""
+def _count(member: Membership, filters: Filters) -> _Counted:
+    """All that the filters count; of the open ones those that are left out only by number."""
     rows = (
         of_project(member.project)
-        .annotate(own=rated_by(member))
-        .values_list("state", "question_key", "pair_key", "stratum", "draw__uuid", "own")
+        .annotate(own=rated_by(member), told=told_by(member))
+        .values_list("state", "question_key", "pair_key", "stratum", "draw__uuid", "own", "told")
         .annotate(Count("pk"), Max("severity"), Min("pk"))
         .order_by()
     )
-    groups, own = [], 0
-    for state, question, pair, stratum, draw, is_own, count, worst, sample in rows:
+    groups, own, told, counts = [], 0, 0, []
+    for state, question, pair, stratum, draw, is_own, is_told, count, worst, sample in rows:
         group = _Group(state, question, pair, stratum, draw, count, worst, sample)
-        if is_own and state == CaseState.OPEN:
-            own += count if filters.takes(group, but="state") else 0
-        else:
+        counts.append(((draw, question, pair), count))
+        passing = count if filters.takes(group, but="state") else 0
+        if state != CaseState.OPEN or (is_own == filters.own and not is_told):
             groups.append(group)
-    return groups, own
+        elif is_told:
+            told += passing
+        if is_own and state == CaseState.OPEN:
+            own += passing
+    return _Counted(groups, own, told, Frequencies.of(counts))
 
 
 def _draws(project: Project) -> dict[int, Draw]:
@@ -245,7 +278,14 @@ def _draws(project: Project) -> dict[int, Draw]:
     return {draw.pk: draw for draw in rows.order_by("wave__number")}
 
 
-def _row(case: Case, draw: Draw, words: "Vocabulary", member: Membership, at: datetime) -> Row:
+def _row(
+    case: Case,
+    draw: Draw,
+    words: Vocabulary,
+    member: Membership,
+    at: datetime,
+    frequencies: Frequencies | None = None,
+) -> Row:
     holder = holder_of(case, at=at)
     question = words.question(draw.wave.version_id, case.question_key)
     return Row(
@@ -255,6 +295,7 @@ def _row(case: Case, draw: Draw, words: "Vocabulary", member: Membership, at: da
         question=question.text if question else case.question_key,
         holder=holder,
         mine=holder is not None and holder.pk == member.pk,
+        reason=severity.reason(case, draw, words, frequencies) if frequencies else "",
     )
 
 
@@ -282,7 +323,7 @@ def _states(groups: Sequence[_Group], filters: Filters) -> list[Choice]:
 
 
 def _confusions(
-    groups: Sequence[_Group], filters: Filters, words: "Vocabulary", draws: Mapping[int, Draw]
+    groups: Sequence[_Group], filters: Filters, words: Vocabulary, draws: Mapping[int, Draw]
 ) -> list[Choice]:
     """By unordered pair of labels, the worst first."""
     found: dict[tuple[str, str], list[_Group]] = {}
@@ -304,7 +345,7 @@ def _confusions(
     ]
 
 
-def _confusion_title(sample: Case | None, words: "Vocabulary", draws: Mapping[int, Draw]) -> str:
+def _confusion_title(sample: Case | None, words: Vocabulary, draws: Mapping[int, Draw]) -> str:
     if sample is None:
         return ""
     return " / ".join(words.pair(draws[sample.draw_id].wave.version_id, sample))

@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, path
 
-from annotations.views import adjudication, exports, imported, items, labelling, practice, publishing, waves, work
+from annotations.views import (
+    adjudication,
+    adjudication_report,
+    alike,
+    deciding,
+    exports,
+    imported,
+    items,
+    labelling,
+    practice,
+    publishing,
+    waves,
+    work,
+)
 
 app_name = "annotations"
 urlpatterns: list[URLPattern] = [
@@ -14,6 +27,8 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/label/<uuid:assignment>/draft/", labelling.draft, name="label-draft"),
     path("p/<uuid:project>/work/", work.history, name="my-work"),
     path("p/<uuid:project>/work/skipped/", work.skipped, name="my-skips"),
+    path("p/<uuid:project>/work/sent-back/<uuid:sent>/", deciding.keep, name="sent-back-keep"),
+    path("p/<uuid:project>/work/proposals/<uuid:proposal>/", deciding.answer, name="proposal-answer"),
     path("p/<uuid:project>/work/<uuid:annotation>/", work.my_label, name="my-label"),
     path("p/<uuid:project>/waves/", waves.wave_list, name="waves"),
     path("p/<uuid:project>/waves/new/", waves.wave_open, name="wave-open"),
@@ -30,6 +45,8 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/ratings/<uuid:job>/discard/", imported.discard, name="ratings-discard"),
     path("p/<uuid:project>/adjudication/", adjudication.case_list, name="adjudication"),
     path("p/<uuid:project>/adjudication/next/", adjudication.following, name="adjudication-next"),
+    path("p/<uuid:project>/adjudication/alike/", alike.decide_alike, name="adjudication-alike"),
+    path("p/<uuid:project>/adjudication/report/", adjudication_report.report, name="adjudication-report"),
     path("p/<uuid:project>/adjudication/<uuid:case>/", adjudication.case, name="adjudication-case"),
     path("p/<uuid:project>/adjudication/<uuid:case>/claim/", adjudication.claim, name="adjudication-claim"),
     path("p/<uuid:project>/adjudication/<uuid:case>/release/", adjudication.release, name="adjudication-release"),
@@ -37,6 +54,11 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/adjudication/<uuid:case>/preview/", adjudication.preview, name="adjudication-preview"),
     path("p/<uuid:project>/adjudication/<uuid:case>/reopen/", adjudication.reopen, name="adjudication-reopen"),
     path("p/<uuid:project>/adjudication/<uuid:case>/example/", adjudication.promote, name="adjudication-example"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/ask/", deciding.ask, name="adjudication-ask"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/withdraw/", deciding.withdraw, name="adjudication-withdraw"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/hand-over/", deciding.hand_over, name="adjudication-hand-over"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/send-back/", deciding.send_back, name="adjudication-send-back"),
+    path("p/<uuid:project>/adjudication/<uuid:case>/propose/", deciding.propose, name="adjudication-propose"),
     path("p/<uuid:project>/guideline/draft/publish/", publishing.publish, name="publish"),
     path("p/<uuid:project>/guideline/draft/conflicts/", publishing.conflicts, name="draft-conflicts"),
     path("p/<uuid:project>/guideline/acknowledge/", publishing.acknowledge, name="acknowledge"),

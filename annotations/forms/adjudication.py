@@ -8,9 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.adjudication import RATIONALE_LIMIT, ExampleText
+from annotations.cases import Side
 from annotations.enums import Cause
+from annotations.models import Case
 from projects.asking import AnswerField
 from projects.enums import ExampleKind
+from projects.models import Membership
 from projects.reading import QuestionReading
 from projects.task_types import Json
 
@@ -38,8 +41,12 @@ class ExampleFields(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2, **_AUTO}),
     )
 
-    def __init__(self, *args: Any, content: Sequence[tuple[str, object]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, content: Sequence[tuple[str, object]] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.add_wording(content)
+
+    def add_wording(self, content: Sequence[tuple[str, object]]) -> None:
+        """A text for each of the fields that are shown."""
         self.content_names = [name for name, _text in content]
         for place, (name, text) in enumerate(content):
             self.fields[f"content-{place}"] = forms.CharField(
@@ -67,8 +74,11 @@ class ExampleFields(forms.Form):
         )
 
 
-class ResolutionForm(ExampleFields):
-    """The decision on a case, with the labels of its question."""
+class DecisionForm(forms.Form):
+    """A label, the reason for it, and what the disagreement came from."""
+
+    # A browser must not insist on fields that are folded away; the server does where the example is wanted.
+    use_required_attribute = False
 
     rationale = forms.CharField(
         label=gettext_lazy("Why"),
@@ -82,6 +92,24 @@ class ResolutionForm(ExampleFields):
         widget=forms.RadioSelect(attrs={"required": True}),
         error_messages={"required": gettext_lazy("Say what the disagreement came from.")},
     )
+
+    def __init__(
+        self, *args: Any, question: QuestionReading, content: Sequence[tuple[str, object]], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.question = question
+        value = AnswerField(question, error_messages={"required": _("Choose the label that holds.")})
+        value.content = {name: cast(Json, text) for name, text in content}
+        self.fields["value"] = value
+
+    def decision(self) -> dict[str, Any]:
+        """What the functions that decide take."""
+        return {name: self.cleaned_data[name] for name in ("value", "rationale", "cause")}
+
+
+class ResolutionForm(DecisionForm, ExampleFields):
+    """The decision on a case, and the example that it may become."""
+
     as_example = forms.BooleanField(
         required=False, label=gettext_lazy("Use it as an example in the draft of the next guideline")
     )
@@ -89,22 +117,53 @@ class ResolutionForm(ExampleFields):
     def __init__(
         self, *args: Any, question: QuestionReading, content: Sequence[tuple[str, object]], **kwargs: Any
     ) -> None:
-        super().__init__(*args, content=content, **kwargs)
-        self.question = question
-        value = AnswerField(question, error_messages={"required": _("Choose the label that holds.")})
-        value.content = {name: cast(Json, text) for name, text in content}
-        self.fields["value"] = value
+        super().__init__(*args, question=question, content=content, **kwargs)
+        self.add_wording(content)
         if self.is_bound and not self["as_example"].value():
             for field in self.wording:
                 field.field.required = False
 
     def decision(self) -> dict[str, Any]:
-        """What `adjudication.resolve` takes."""
-        sent = self.cleaned_data
-        return {
-            **{name: sent[name] for name in ("value", "rationale", "cause")},
-            "example": self.example() if sent["as_example"] else None,
-        }
+        return {**super().decision(), "example": self.example() if self.cleaned_data["as_example"] else None}
+
+
+class AlikeForm(DecisionForm):
+    """One decision for the ticked ones of some cases."""
+
+    cases = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Tick the cases that are decided alike.")},
+    )
+
+    def __init__(self, *args: Any, offered: Sequence[Case], **kwargs: Any) -> None:
+        super().__init__(*args, content=(), **kwargs)
+        self.fields["cases"].choices = [(str(case.uuid), str(case.uuid)) for case in offered]  # type: ignore[attr-defined]  # a ChoiceField
+
+
+class HandOverForm(forms.Form):
+    to = forms.ModelChoiceField(queryset=Membership.objects.none(), to_field_name="uuid", label=gettext_lazy("To"))
+
+    def __init__(self, *args: Any, takers: Sequence[Membership], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["to"]
+        field.queryset = Membership.objects.filter(pk__in=[m.pk for m in takers])  # type: ignore[attr-defined]  # a ModelChoiceField
+        field.label_from_instance = lambda member: member.name  # type: ignore[attr-defined]
+
+
+class SendBackForm(forms.Form):
+    letter = forms.ChoiceField(label=gettext_lazy("Whose label"), widget=forms.RadioSelect)
+    reason = forms.CharField(
+        label=gettext_lazy("What to look at"),
+        help_text=gettext_lazy("The rater reads it beside the item. A correction changes no figure."),
+        max_length=RATIONALE_LIMIT,
+        widget=forms.Textarea(attrs={"rows": 2, **_AUTO}),
+        error_messages={"required": gettext_lazy("Say why: the rater reads it beside the item.")},
+    )
+
+    def __init__(self, *args: Any, sides: Sequence[Side], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        named = [(side.letter, side.rater or _("Rater %(letter)s") % {"letter": side.letter}) for side in sides]
+        self.fields["letter"].choices = named  # type: ignore[attr-defined]  # a ChoiceField
 
 
 class ReopenForm(forms.Form):

@@ -1,5 +1,6 @@
 """My work: what somebody labelled and skipped, newest first, each label to be corrected where it stands."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import labelling, sheets
+from annotations import cases, labelling, sent_back, sheets, together
 from annotations.forms.labelling import answers_in, comment_in
 from annotations.models import Annotation
 from annotations.sheets import Given
@@ -46,8 +47,26 @@ def history(request: HttpRequest, project: UUID) -> HttpResponse:
         "scripts": sheets.scripts(read) if read else [],
         "chosen": request.GET.get("label", ""),
         "page": "labelled",
+        **_asked(member),
     }
     return render(request, "annotations/work/history.html", context)
+
+
+def _asked(member: Membership) -> dict[str, Any]:
+    """What was sent back to `member`, and what another rater proposes to them: both only of closed draws."""
+    fields = member.project.shown_fields
+    back = [(row, sheets.first_words(row.annotation.item, fields)) for row in sent_back.to(member)]
+    rows = list(together.to(member)) if together.allowed(member.project) else []
+    words = cases.Vocabulary({row.case.draw.wave.version_id for row in rows})
+    proposals = [
+        (
+            row,
+            sheets.first_words(row.case.item, fields),
+            words.name(row.case.draw.wave.version_id, row.case.question_key, row.value),
+        )
+        for row in rows
+    ]
+    return {"asked": bool(back or proposals), "sent_back": back, "proposals": proposals}
 
 
 @login_required

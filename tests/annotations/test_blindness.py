@@ -32,6 +32,7 @@ NEUTRAL = [
     (re.compile(rb"item \d says"), b"item N says"),
     (re.compile(rb"\d\d/\d\d/\d{4} \d+(:\d\d)? [ap]\.m\."), b"TIME"),
     (re.compile(rb"\d\d/\d\d/\d{4} (midnight|noon)"), b"TIME"),
+    (re.compile(rb"\d{1,2} \w{3} \d{4}, \d\d:\d\d"), b"TIME"),
     (re.compile(rb"\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT"), b"NOW"),
 ]
 

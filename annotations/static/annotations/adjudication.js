@@ -1,82 +1,270 @@
-// Adjudicating by keyboard. The pages work without this file: it adds keys, the example's live wording, and lets go of
-// a case that is left undecided, so that nobody waits for its twenty minutes to end.
+// Adjudicating by keyboard. The pages work without this file: it adds keys, the example's live wording, rationales that
+// were used before, and lets go of a case that is left undecided, so that nobody waits for its twenty minutes to end.
+// The next case is fetched while this one is read; a decision is sent, and what is shown then is there already.
 
 import { withKey } from "../frame.js";
 
-const form = document.querySelector("[data-decide]");
-const editor = document.getElementById("example-editor");
-const asExample = form?.elements.as_example;
-let sent = false;
+const main = document.getElementById("main");
+const find = (selector) => main.querySelector(selector);
+const form = () => find("[data-decide]");
+const editor = () => find("#example-editor");
+const asExample = () => form()?.elements.as_example;
+const rationale = () => form()?.elements.rationale;
 
 const isTyping = (target) => target.matches("input:not([type=radio], [type=checkbox]), textarea, select");
 const isActive = (target) => target.matches("a, button, summary");
-const follow = (selector) => document.querySelector(selector)?.click();
+const follow = (selector) => find(selector)?.click();
+
+let next = null; // the page that follows: { page: Promise of { url, ok, document } }
+let last = null; // what was decided last: {text, cause, pair}
+let leaving = false; // a form is on its way: the case is not left undecided
+
+// -- choosing ---------------------------------------------------------------------------------------------------------
+
+function check(input) {
+  input.checked = true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  return true;
+}
 
 function choose(key) {
-  const picked = withKey(form, key);
+  const picked = withKey(form(), key);
   if (!picked) return false;
   if (picked.type !== "radio") {
     picked.click();
     return true;
   }
-  picked.checked = true;
-  picked.dispatchEvent(new Event("change", { bubbles: true }));
-  (form.elements.rationale.value ? picked : form.elements.rationale).focus();
+  check(picked);
+  (rationale().value ? picked : rationale()).focus();
   return true;
 }
 
+/** The causes have the digits while one of them has the focus. */
+function chooseCause(event) {
+  const causes = event.target.closest("[data-causes]");
+  const picked = /^[1-9]$/.test(event.key) && causes?.querySelectorAll("input")[Number(event.key) - 1];
+  if (!picked) return false;
+  picked.focus();
+  return check(picked);
+}
+
+/** What was used before, this page's own and what was decided on the page before it; the first is the likeliest. */
+function recalled() {
+  return [...main.querySelectorAll("[data-recall] button")];
+}
+
+function recall(button) {
+  rationale().value = button.dataset.text;
+  const cause = [...form().elements.cause].find((input) => input.value === button.dataset.cause);
+  if (cause) check(cause);
+  refreshPreview();
+}
+
+/** In an empty rationale, or one that came from the list: the one before or behind. */
+function recallByKey(step) {
+  const known = recalled();
+  const at = known.findIndex((button) => button.dataset.text === rationale().value);
+  if (!known.length || (at < 0 && rationale().value.trim())) return false;
+  const wanted = known[at + step];
+  if (wanted) recall(wanted);
+  else if (at + step < 0) rationale().value = "";
+  return true;
+}
+
+function addLast() {
+  const list = find("[data-recall] ul");
+  if (!last || !list || recalled().some((button) => button.dataset.text === last.text)) return;
+  const row = document.createElement("li");
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "recall-one" });
+  Object.assign(button.dataset, { text: last.text, cause: last.cause });
+  const words = document.createElement("span");
+  Object.assign(words, { className: "clip", dir: "auto", textContent: last.text });
+  button.append(words);
+  row.append(button);
+  if (find("[data-case]")?.dataset.pair === last.pair) list.prepend(row);
+  else list.append(row);
+  list.parentElement.hidden = false;
+}
+
 function refreshPreview() {
-  if (editor?.open) window.htmx?.trigger(editor.querySelector("[hx-post]"), "preview");
+  if (editor()?.open) window.htmx?.trigger(editor().querySelector("[hx-post]"), "preview");
+}
+
+// -- deciding ---------------------------------------------------------------------------------------------------------
+
+async function load(url) {
+  const answer = await fetch(url, { credentials: "same-origin" });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return { url: answer.url, ok: answer.ok && page.querySelector("[data-case]") !== null, document: page };
+}
+
+function prefetch() {
+  const link = find("[data-case] [data-next]");
+  next = link && { page: load(link.href).catch(() => null) };
+}
+
+function say(html) {
+  document.getElementById("messages").innerHTML = html;
+}
+
+function tell(sentence) {
+  const notice = document.createElement("p");
+  notice.className = "notice notice--error";
+  notice.textContent = sentence;
+  document.getElementById("messages").replaceChildren(notice);
+}
+
+function show(page, { address = "", message = "" } = {}) {
+  main.replaceChildren(...document.importNode(page.querySelector("main"), true).childNodes);
+  document.title = page.title;
+  if (address) history.pushState({ shown: true }, "", address);
+  say(message);
+  const left = document.querySelector("#messages [data-left]")?.dataset.left;
+  const count = document.querySelector(".entries a[aria-current] .count");
+  if (left && count) count.textContent = left;
+  window.htmx?.process(main);
+  window.scrollTo(0, 0);
+  main.focus({ preventScroll: true });
+  begin();
+}
+
+async function decide(sent) {
+  const kept = { text: rationale().value, cause: sent.elements.cause.value, pair: find("[data-case]").dataset.pair };
+  sent.inert = true;
+  try {
+    const body = new URLSearchParams(new FormData(sent));
+    const answer = await fetch(sent.action, { method: "POST", body, headers: { "HX-Request": "true" } });
+    const where = answer.headers.get("HX-Redirect");
+    const text = await answer.text();
+    if (answer.redirected) throw new Error("logged out");
+    if (answer.ok && where && !text) {
+      location.assign(where);
+    } else if (answer.ok && where) {
+      last = kept;
+      const address = new URL(where, location.href).href;
+      const ready = await next?.page;
+      const page = ready?.ok && ready.url === address ? ready : await load(address);
+      // Marking parts of a text needs a module of its own, which runs when its page is loaded.
+      if (page.document.querySelector("[data-spans]")) location.assign(address);
+      else show(page.document, { address, message: text });
+    } else {
+      const page = new DOMParser().parseFromString(text, "text/html");
+      if (page.querySelector("main")) show(page);
+      else say(text);
+    }
+  } catch {
+    tell(sent.dataset.offline);
+  }
+  sent.inert = false;
+  leaving = false;
+}
+
+/** Send the form if it is whole; what is missing gets the focus, and the causes their digits. */
+function submit() {
+  const sent = form();
+  const causes = find("[data-causes]");
+  if (rationale().value.trim() && causes && !sent.elements.cause.value) {
+    causes.querySelector("input").focus();
+  } else {
+    sent.requestSubmit();
+  }
+}
+
+// -- keys -------------------------------------------------------------------------------------------------------------
+
+/** From one conflict of the list to the next, with the arrow keys. */
+function move(step) {
+  const rows = [...main.querySelectorAll(".queue-row")];
+  const at = rows.indexOf(document.activeElement);
+  const row = rows[at < 0 ? 0 : at + step];
+  row?.focus();
+  return Boolean(row);
 }
 
 function press(event) {
   const key = event.key.toLowerCase();
-  if (key === "s") follow("[data-next]");
+  if (chooseCause(event)) {
+    /* done */
+  } else if (key === "s") follow("[data-next]");
   else if (key === "q") follow("[data-queue-link]");
-  else if (key === "enter" && !isActive(event.target)) form ? form.requestSubmit() : follow("[data-start]");
-  else if (form && key === "c") form.elements.rationale.focus();
-  else if (form && key === "g") asExample?.click();
-  else if (!form || !choose(key)) return;
+  else if (key === "enter" && !isActive(event.target)) form() ? submit() : follow("[data-start]");
+  else if (form() && key === "c") rationale().focus();
+  else if (form() && key === "g") asExample()?.click();
+  else if (form() && choose(key)) {
+    /* done */
+  } else if (key === "o") follow("[data-ask]");
+  else if (key === "a" && !form()) follow("[data-alike]");
+  else if (key === "r" && !form()) follow("[data-report]");
+  else if (!form() && (key === "arrowdown" || key === "arrowup")) {
+    if (!move(key === "arrowdown" ? 1 : -1)) return;
+  } else return;
   event.preventDefault();
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+  const arrow = { ArrowUp: 1, ArrowDown: -1 }[event.key];
   if (!isTyping(event.target)) {
     press(event);
   } else if (event.key === "Escape") {
     event.target.blur();
-  } else if (event.key === "Enter" && !event.shiftKey && event.target.form === form && form) {
+  } else if (arrow && event.target === rationale()) {
+    if (recallByKey(arrow)) event.preventDefault();
+  } else if (event.key === "Enter" && !event.shiftKey && form() && event.target.form === form()) {
     event.preventDefault();
-    form.requestSubmit();
+    submit();
   }
 });
 
-form?.addEventListener("change", (event) => {
-  if (event.target === asExample && editor) editor.open = asExample.checked;
-  if (event.target === asExample || event.target.name === "value") refreshPreview();
+// -- what is done on the page -----------------------------------------------------------------------------------------
+
+main.addEventListener("change", (event) => {
+  if (!form() || event.target.form !== form()) return;
+  if (event.target === asExample() && editor()) editor().open = asExample().checked;
+  if (event.target === asExample() || event.target.name === "value") refreshPreview();
 });
 
-form?.addEventListener("input", refreshPreview);
+main.addEventListener("input", (event) => {
+  if (form() && event.target.form === form()) refreshPreview();
+});
 
-form?.querySelector("[data-preview]")?.addEventListener("click", (event) => {
-  if (!window.htmx) return;
+main.addEventListener("click", (event) => {
+  const used = event.target.closest("[data-recall] button");
+  if (used) {
+    recall(used);
+    rationale().focus();
+  } else if (window.htmx && event.target.closest("[data-preview]")) {
+    event.preventDefault();
+    refreshPreview();
+  }
+});
+
+main.addEventListener("submit", (event) => {
+  leaving = true;
+  if (event.target !== form() || "plain" in event.target.dataset || event.submitter?.matches("[data-preview]")) return;
   event.preventDefault();
-  refreshPreview();
-});
-
-form?.addEventListener("submit", () => {
-  sent = true;
+  if (!event.target.inert) decide(event.target);
 });
 
 window.addEventListener("pageshow", () => {
-  sent = false;
+  leaving = false;
 });
 
+// What was shown without a page of its own being loaded is fetched again when one goes back to it.
+window.addEventListener("popstate", () => location.reload());
+
 window.addEventListener("pagehide", () => {
-  const held = document.querySelector("[data-release]");
-  if (!held || sent) return;
+  const held = find("[data-release]");
+  if (!held || leaving) return;
   const body = new FormData(held);
   body.append("leave", "1");
   navigator.sendBeacon(held.action, body);
 });
+
+function begin() {
+  addLast();
+  setTimeout(prefetch, 150); // after the case itself is held
+}
+
+begin();

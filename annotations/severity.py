@@ -1,0 +1,53 @@
+"""Why a conflict stands where it does in the queue, in words: how far apart, and how common the confusion."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotations.cases import Vocabulary
+from annotations.models import Case, Draw
+from projects.task_types import TASK_TYPES
+
+Confusion = tuple[UUID, str, str]  # draw, question, pair of labels
+
+
+@dataclass
+class Frequencies:
+    """How many conflicts each draw has, and of how many each pair of labels; decided ones count, as in the order."""
+
+    of_pair: Counter[Confusion] = field(default_factory=Counter)
+    of_draw: Counter[UUID] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, counts: Iterable[tuple[Confusion, int]]) -> "Frequencies":
+        found = cls()
+        for confusion, n in counts:
+            found.of_pair[confusion] += n
+            found.of_draw[confusion[0]] += n
+        return found
+
+
+def reason(case: Case, draw: Draw, words: Vocabulary, frequencies: Frequencies) -> str:
+    """One sentence without a verb: "8 of 10 steps apart, 12 of the 40 conflicts of wave 1"."""
+    n, total = frequencies.of_pair[draw.uuid, case.question_key, case.pair_key], frequencies.of_draw[draw.uuid]
+    common = ngettext(
+        "the only conflict of wave %(wave)s", "%(n)s of the %(all)s conflicts of wave %(wave)s", total
+    ) % {"n": n, "all": total, "wave": draw.wave.number}
+    apart = distance(case, draw, words)
+    return f"{apart}, {common}" if apart else common
+
+
+def distance(case: Case, draw: Draw, words: Vocabulary) -> str:
+    """How far apart the two labels are, where that differs between conflicts at all."""
+    question = words.question(draw.wave.version_id, case.question_key)
+    if question is None or TASK_TYPES[question.task_type].level == "nominal":
+        return ""
+    if TASK_TYPES[question.task_type].level == "ordinal":
+        steps = len(question.labels.all()) - 1
+        n = round(case.gap * steps)
+        return ngettext("%(n)s of %(all)s step apart", "%(n)s of %(all)s steps apart", n) % {"n": n, "all": steps}
+    return _("%(percent)s %% apart") % {"percent": round(100 * case.gap)}
