@@ -10,13 +10,17 @@ from annotations.conflicts import pair_key
 from annotations.enums import CaseState
 from annotations.models import Case, Resolution
 from annotations.queue import Filters
+from projects import mapping
 from projects.models import Example, GuidelineVersion
 from projects.task_types import Json
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """The conflicts between two labels of a question, and the draft's new or changed examples that settle them."""
+    """The conflicts between two labels of a question, and the draft's new or changed examples that settle them.
+
+    `merged`: in the draft the two are one label, so that they cannot be confused any more.
+    """
 
     question_key: str
     pair: str
@@ -24,10 +28,11 @@ class Confusion:
     count: int
     decided: int
     examples: list[Example] = field(default_factory=list)
+    merged: bool = False
 
     @property
     def answered(self) -> bool:
-        return bool(self.examples)
+        return bool(self.examples) or self.merged
 
     @property
     def keys(self) -> list[str]:
@@ -81,6 +86,7 @@ def confusions(draft: GuidelineVersion) -> list[Confusion]:
             count=count,
             decided=decided,
             examples=settled.get((question_key, pair), []),
+            merged=_are_one(draft, question_key, pair),
         )
         for question_key, pair, count, decided, sample in found
     ]
@@ -110,6 +116,11 @@ def contradicted(draft: GuidelineVersion) -> list[Contradiction]:
         for lineage, example in examples.items()
         if lineage in newest and not _same(standing.get(newest[lineage].case_id), example.value)
     ]
+
+
+def _are_one(draft: GuidelineVersion, question_key: str, pair: str) -> bool:
+    became = mapping.of(draft, question_key)
+    return len({str(became.get(key, key)) for key in pair.split("|")}) == 1
 
 
 def _same(standing: Resolution | None, value: Json) -> bool:

@@ -191,7 +191,19 @@ def test_conflicts_are_listed_until_an_example_answers_them(client_of, project, 
     assert "2 conflicts" in before
     assert "example/?label=complaint&amp;not=praise" in before
     assert "complaint / praise" not in after
-    assert "Every confusion of the last measurements has a new example." in after
+    assert "Every confusion of the last measurements is answered." in after
+
+
+def test_two_labels_that_are_one_in_the_draft_are_answered(client_of, project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"differ": ("praise", "complaint"), "other": ("praise", "question")})
+    draft = guidelines.draft_of(project, by=lead)
+    label_plans.merge(draft.questions.get().labels.get(key="complaint"), into="praise", by=lead)
+    client = client_of(lead)
+
+    left, page = (text(client.get(address(name, project))) for name in ("draft-conflicts", "publish"))
+
+    assert ("complaint / praise" in left, "praise / question" in left) == (False, True)
+    assert "one label now" in page
 
 
 def test_beside_the_draft_stand_the_most_frequent_ones(client_of, project, lead, anna, ben, monkeypatch):
