@@ -104,7 +104,7 @@ def test_question_comes_with_labels_and_their_looks(lead) -> None:
     assert made["key"] == "is-it-so"
     assert [(label["key"], label["name"]) for label in made["labels"]] == [("yes", "Yes"), ("no", "No")]
     assert {key: style["hotkey"] for key, style in api.get("draft")["styles"]["is-it-so"].items()} == {
-        "yes": "1",
+        "yes": "4",
         "no": "n",
     }
 

@@ -189,7 +189,7 @@ def test_the_newest_version_is_shown_with_rules_keys_and_examples(version, draft
     for wanted in (
         "Guideline 2.0",
         "More to show",
-        "March 2, 2026",
+        "2 Mar 2026",
         "It is praise.",
         '<kbd class="kbd">2</kbd>',
         "#56B4E9",
