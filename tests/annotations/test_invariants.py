@@ -204,18 +204,22 @@ def test_4_a_late_label_is_answered_alike_whether_it_counts_or_not(project, lead
     assert wave.draw.is_open
 
 
-@pytest.mark.parametrize("share", [0, 10, 100])
-def test_4_an_empty_queue_says_nothing_about_what_is_left(project, lead, anna, ben, share):
-    """Single, overlap, cover or nothing at all is left: the words are the same."""
-    opened(lead, 12, share=share)
-    team = Team([anna])
-    team.work()
-    serving.next_task(ben, at=team.at)
+def test_4_an_empty_queue_says_nothing_about_what_is_left(lead, anna, ben):
+    """Single, overlap and cover are left, or nothing at all: the answer is the same."""
+    said = set()
+    for share in (0, 10, 100):
+        wave = opened(lead, 12, share=share)
+        team = Team([anna])
+        team.work()
+        if share == 0:  # the last single is in somebody's hands
+            Slot.objects.filter(wave=wave, number=1).update(
+                state="claimed", claimed_by=ben, lease_ends=team.at + MINUTE
+            )
+        said.add(serving.next_task(anna, at=team.at))
+        draws.close_wave(wave, by=lead, at=team.at, reason="the next share")
 
-    nothing = serving.next_task(anna, at=team.at)
-
-    words = "Nothing is left for you at the moment: the rest of these items is with the others in the team."
-    assert (nothing.code, nothing.sentence) == ("others", words)
+    (nothing,) = said
+    assert nothing.code == "others"
 
 
 # -- 5. Never too many, never twice ------------------------------------------------------------------------------------

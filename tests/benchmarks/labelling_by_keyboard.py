@@ -18,8 +18,9 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from tests.browser.conftest import ARGUMENTS, CHROMIUM
-from tests.factories import PASSWORD
 from tests.stack import ROOT, Stack
+
+PASSWORD = "correct horse battery"
 
 DATA = ROOT.parent / "shared" / "data"
 SNIPPETS, PAIRS = 300, 100
