@@ -18,7 +18,7 @@ from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
 from annotations import draws, labelling, serving
-from annotations.models import Annotation, Assignment, Case
+from annotations.models import Annotation, Assignment, Case, Proposal, SentBack
 from projects import guidelines, importing, members
 from projects.enums import Role
 from projects.models import Example, GuidelineVersion, Item, Membership, Project
@@ -100,6 +100,11 @@ class Neighbour:
         self.invitation, _token = members.invite(
             self.project, email=f"{person}@example.org", roles={Role.LEAD}, by=self.boss
         )
+        case = Case.objects.get(draw=self.draw)
+        hers = Annotation.objects.get(member=self.boss)
+        self.sent = SentBack.objects.create(annotation=hers, case=case, reason="look again", by=self.boss, at=now)
+        decision = {"value": "praise", "rationale": "thanks", "cause": "slip"}
+        self.proposal = Proposal.objects.create(case=case, by=raters[0], to=self.boss, at=now, **decision)
         rows = SimpleUploadedFile("rows.csv", b"id,text\n1,one\n")
         self.job = importing.start(self.project, upload=rows, name="rows.csv", by=self.boss)
 
@@ -120,6 +125,8 @@ class Neighbour:
             "invitation": self.invitation.uuid,
             "example": self.example.uuid,
             "lineage": self.example.lineage,
+            "sent": self.sent.uuid,
+            "proposal": self.proposal.uuid,
         }
 
 
@@ -201,13 +208,19 @@ def test_the_same_addresses_do_exist_for_their_own_people(mine) -> None:
             gone.add(address.route)
 
     assert gone == {
-        # The job at hand is an import, and nobody's export.
+        # The job at hand is an import of items: nobody's export, and no import of ratings.
+        "p/<uuid:project>/ratings/<uuid:job>/",
+        "p/<uuid:project>/ratings/<uuid:job>/confirm/",
+        "p/<uuid:project>/ratings/<uuid:job>/discard/",
+        "p/<uuid:project>/ratings/<uuid:job>/fields/",
         "p/<uuid:project>/exports/<uuid:job>/file/",
         "api/v1/projects/<uuid:project>/exports/<uuid:job>/file/",
         # The case is not decided yet; the version read and the two to be compared are named by the form.
         "p/<uuid:project>/adjudication/<uuid:case>/example/",
         "p/<uuid:project>/guideline/acknowledge/",
         "p/<uuid:project>/guideline/compare/",
+        # Several cases are decided alike where the address names their confusion.
+        "p/<uuid:project>/adjudication/alike/",
     }
 
 

@@ -415,9 +415,9 @@ BAD = {
         " rater, named with --raters.",
     ),
     "another separator": (
-        "item;rater;label\n1;anna;yes\n",
+        "item|rater|label\n1|anna|yes\n",
         [],
-        'The file has one column, "item;rater;label": expected item, rater and label with commas between, or one'
+        'The file has one column, "item|rater|label": expected item, rater and label with commas between, or one'
         " column for each rater, named with --raters.",
     ),
     "rater named twice": ("a,b\nyes,no\n", ["--raters", "a,b,a"], 'Rater "a" is named twice.'),
