@@ -12,9 +12,22 @@ from tests import factories
 from tests.own_redis import OwnRedis
 from tests.own_redis import program as redis_server
 
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "live_server"}
+# Pages and addresses say the same on either database; what they call is asked on both.
+OF_PAGES = ("views/", "test_api", "test_blindness")
 
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What only PostgreSQL can show is left out, by name, where the suite runs on SQLite."""
+    """What only PostgreSQL can show is left out, by name, where the suite runs on SQLite; what touches no database, or
+    shows pages, is marked as needing one run only."""
+    for item in items:
+        uses_database = item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(
+            getattr(item, "fixturenames", ())
+        )
+        of_pages = any(part in item.nodeid for part in OF_PAGES)
+        if (not uses_database or of_pages) and not item.get_closest_marker("postgres"):
+            item.add_marker(pytest.mark.one_database)
     if connection.vendor != "postgresql":
         for item in items:
             if item.get_closest_marker("postgres"):
