@@ -127,9 +127,7 @@ class Replay:
                 _status, page = visitor.get(f"{self.base}/label/")
                 continue
             empty = 0
-            texts = tuple(
-                unescape(text) for text in re.findall(r'class="item-text" dir="auto">(.*?)</div>', page, re.S)
-            )
+            texts = tuple(unescape(text) for text in re.findall(r'class="item-text"[^>]*>(.*?)</div>', page, re.S))
             sent = {"answer-same": answer(name, texts), "seconds": "2.5"}
             status, page = visitor.post(f"{self.base}/label/{sheet[1]}/", sent, htmx=True)
             assert status == 200, page[:1000]
