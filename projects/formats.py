@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import IO, ClassVar
 
@@ -29,6 +29,9 @@ from projects import json_records
 from projects.decoding import RECORD_LIMIT, FormatError, declared_encoding, lines, open_text
 from projects.json_records import Record, RecordError
 from projects.task_types import Json
+
+# More than this many lines in the names of the columns are a quote that was never closed.
+HEADER_LINES = 100
 
 __all__ = ["FORMATS", "Format", "FormatError", "NoRows", "Record", "Row", "guess_format"]
 
@@ -69,6 +72,18 @@ class Format(ABC):
         """Write `rows` as they come, UTF-8, and return their number. `fields`: the columns, unless the first row's."""
 
 
+def _header(found: Iterator[str]) -> tuple[str, list[str]]:
+    """The text of the header, which a quoted column name may carry over several lines, and the lines read for it."""
+    begun: list[str] = []
+    for line in islice(found, HEADER_LINES):
+        begun.append(line)
+        text = "".join(begun)
+        if text.count('"') % 2 == 0:
+            return text, begun
+    # A quote that stays open is an error, or a sign inside a name: the first line alone is the header then.
+    return "".join(begun[:1]), begun
+
+
 class Delimited(Format):
     """A table with a header line, quoted as RFC 4180 has it. Every value is a text; a missing one is empty."""
 
@@ -93,8 +108,8 @@ class Delimited(Format):
     def _records(self, stream: IO[bytes]) -> Iterator[tuple[int, list[str], str | None]]:
         """The line that each record begins on, its fields, and why it could not be read; blank lines left out."""
         found = lines(open_text(stream))
-        first = next(found, "")
-        reader = csv.reader(chain([first], found), delimiter=self.delimiter_in(first), strict=True)
+        header, begun = _header(found)
+        reader = csv.reader(chain(begun, found), delimiter=self.delimiter_in(header), strict=True)
         while True:
             number = reader.line_num + 1
             try:
@@ -109,7 +124,7 @@ class Delimited(Format):
                     yield number, fields, None
 
     def delimiter_in(self, header: str) -> str:
-        """What stands between the fields of a file with this first line."""
+        """What stands between the fields of a file with this header, which a quoted name may carry over lines."""
         return self.delimiter
 
     def write(self, rows: Iterable[Mapping[str, Json]], stream: IO[bytes], fields: Sequence[str] | None = None) -> int:

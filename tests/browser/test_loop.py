@@ -17,6 +17,8 @@ PASSWORD = "correct horse battery"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(600)]
 
+DECIDE = re.compile("^Decide and go on")
+
 PEOPLE = """
 from projects.models import User
 for name in ("ada", "lea", "anna", "ben"):
@@ -42,9 +44,11 @@ def go(page: Page, address: str) -> None:
     axe(page)
 
 
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).first.click()
-    page.wait_for_load_state()
+def press(page: Page, name: str | re.Pattern[str]) -> None:
+    """Press the button, and wait for the page that its form leads to: a step after it would cancel the sending."""
+    button = page.get_by_role("button", name=name, exact=isinstance(name, str)).first
+    with page.expect_navigation():
+        button.click()
 
 
 class Loop:
@@ -73,7 +77,8 @@ class Loop:
         axe(page)
         page.locator("textarea[name=text]").fill(GUIDELINE)
         press(page, "Save the text")
-        page.get_by_role("link", name="Questions and labels").first.click()
+        with page.expect_navigation():
+            page.get_by_role("link", name="Questions and labels").first.click()
         axe(page)
         page.locator("[name=text]").fill("What does the writer do?")
         page.locator("[name=labels]").fill(LABELS)
@@ -93,8 +98,8 @@ class Loop:
             section.locator("[name$=username]").fill(name)
             for box in section.locator("[type=checkbox]").all():
                 box.set_checked(box.get_attribute("value") == role)
-            section.get_by_role("button", name="Add").click()
-            page.wait_for_load_state()
+            with page.expect_navigation():
+                section.get_by_role("button", name="Add").click()
         axe(page)
 
     def set_protocol(self) -> None:
@@ -166,14 +171,12 @@ class Loop:
         page.locator("[name=cause][value=guideline_silent]").check()
         page.locator("[name=as_example]").check()
         axe(page)
-        page.get_by_role("button", name=re.compile("^Decide and go on")).click()
-        page.wait_for_load_state()
+        press(page, DECIDE)
         axe(page)
         page.locator("label", has=page.locator("[name=value][value=praise]")).click()
         page.locator("[name=rationale]").fill("Nothing is wrong any more.")
         page.locator("[name=cause][value=slip]").check()
-        page.get_by_role("button", name=re.compile("^Decide and go on")).click()
-        page.wait_for_load_state()
+        press(page, DECIDE)
 
     def publish_second(self) -> None:
         page = self.lead
@@ -223,8 +226,8 @@ def test_the_whole_loop(stack: Stack, visit: Callable[..., Page], tmp_path: Path
     loop.final_figures(1)
     for place in ("", "agreement/"):
         go(loop.lead, loop.base + place)
-    loop.lead.get_by_role("link", name="wave 1").first.click()
-    loop.lead.wait_for_load_state()
+    with loop.lead.expect_navigation():
+        loop.lead.get_by_role("link", name="wave 1").first.click()
     axe(loop.lead)
     # Ten of twelve agree: 8 complaints and 2 praises by both, two crossed. Kappa = (10/12 - pe) / (1 - pe).
     expect(loop.lead.locator("main")).to_contain_text("12 items")

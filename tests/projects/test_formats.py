@@ -556,6 +556,9 @@ def test_the_format_is_guessed_from_name_and_beginning(filename: str, head: byte
         (b'"a;b",text\n1,c\n', {"a;b": "1", "text": "c"}),
         (b'"a,b";text\n1;c\n', {"a,b": "1", "text": "c"}),
         (b"text\na;b\n", {"text": "a;b"}),
+        (b'"a\t\r",b\n1,c\n', {"a\t\r": "1", "b": "c"}),
+        (b'"a,\nb";text\n1;c\n', {"a,\nb": "1", "text": "c"}),
+        (b'a"b;text\n1;c\n', {'a"b': "1", "text": "c"}),
     ],
 )
 def test_a_csv_of_a_spreadsheet_that_writes_semicolons_or_tabs_is_read_as_it_is_meant(header, expected):
