@@ -2,12 +2,17 @@
 
 import logging.config
 import os
+import warnings
 from typing import Any
 
 from celery import Celery, signals
+from celery.platforms import SecurityWarning
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# It warns root of messages that run code as they are unpacked. Ours are JSON, which cannot.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("concord")
 app.config_from_object("django.conf:settings", namespace="CELERY")
