@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from annotations import draws, gold
 from annotations.enums import AssignmentState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Revision, WaveItem
-from projects import access, jobs
+from projects import access, item_search, jobs
 from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError, Invalid, NotAllowed
 from projects.formats import FORMATS
@@ -59,6 +59,7 @@ class Export:
 
     `fields` is None where rows differ in what they hold. The first of `formats` is made where another is asked for.
     `closed_only` says that nothing of an open draw is ever in it, so that nobody takes a look by making it.
+    `record` names the column that holds the item's record: in a table each field of it is a column of its own.
     """
 
     title: Any
@@ -67,6 +68,7 @@ class Export:
     total: Callable[[Project], int]
     formats: Sequence[str] = FILE_FORMATS
     closed_only: bool = False
+    record: str = ""
 
 
 # -- asking for one ----------------------------------------------------------------------------------------------------
@@ -200,9 +202,23 @@ def _write(job: Job, project: Project, hidden: Sequence[Draw], stream: IO[bytes]
     export = EXPORTS[job.params["what"]]
     total = export.total(project)
     rows = _reporting(job, export.rows(project, hidden), total)
-    written = FORMATS[job.params["format"]].write(rows, stream, fields=export.fields)
+    fields = export.fields
+    if export.record and fields is not None and job.params["format"] != "jsonl":
+        shown = item_search.fields_of(project)
+        fields = [*(name for name in fields if name != export.record), *(f"{export.record}.{name}" for name in shown)]
+        rows = (_flat(row, export.record) for row in rows)
+    written = FORMATS[job.params["format"]].write(rows, stream, fields=fields)
     jobs.progress(job, total, total)
     return written
+
+
+def _flat(row: Mapping[str, Json], record: str) -> dict[str, Json]:
+    """A row with the fields of its record beside the others: `content.text`."""
+    content = row[record]
+    fields = content if isinstance(content, dict) else {}
+    return {name: value for name, value in row.items() if name != record} | {
+        f"{record}.{name}": value for name, value in fields.items()
+    }
 
 
 def _keep(job: Job, stream: IO[bytes]) -> None:
@@ -333,7 +349,7 @@ def _count_ratings(project: Project) -> int:
 
 
 EXPORTS: dict[str, Export] = {
-    "gold": Export(gettext_lazy("Final labels (gold)"), gold.FIELDS, _gold_rows, _count_items),
+    "gold": Export(gettext_lazy("Final labels (gold)"), gold.FIELDS, _gold_rows, _count_items, record="content"),
     "ratings": Export(gettext_lazy("All ratings"), RATING_FIELDS, _rating_rows, _count_ratings),
 }
 

@@ -36,6 +36,9 @@ FIELDS = (
     "current",
     "imported",
     "superseded_by",
+    "decided_by",
+    "cause",
+    "rationale",
     "content",
 )
 
@@ -48,6 +51,7 @@ class Gold:
     outdated    : the newest version no longer has the label
     mapped_from : the label that was given, where the value is what a later version says it is
     current     : what the label is in the newest version, whatever its status; nothing where it is nothing any more
+    decision    : the resolution that it rests on, if a conflict was decided
     """
 
     item: Item
@@ -62,10 +66,11 @@ class Gold:
     mapped_from: Json = None
     current: Json = None
     imported: bool = False
+    decision: Resolution | None = None
 
     def row(self) -> dict[str, Json]:
         """As a line of the export."""
-        successor = self.item.superseded_by
+        successor, decision = self.item.superseded_by, self.decision
         return {
             "item": str(self.item.uuid),
             "item_id": self.item.external_id,
@@ -81,6 +86,9 @@ class Gold:
             "current": self.current,
             "imported": self.imported,
             "superseded_by": str(successor.uuid) if successor else None,
+            "decided_by": decision.by.name if decision and decision.by else None,
+            "cause": decision.cause if decision else None,
+            "rationale": decision.rationale if decision else None,
             "content": self.item.content,
         }
 
@@ -135,7 +143,9 @@ def _ratings(items: Sequence[Item]) -> dict[int, list[Annotation]]:
 
 
 def _cases(items: Sequence[Item]) -> dict[tuple[int, str], Case]:
-    standing = Prefetch("resolutions", Resolution.objects.filter(standing=True), to_attr="decisions")
+    standing = Prefetch(
+        "resolutions", Resolution.objects.filter(standing=True).select_related("by__user"), to_attr="decisions"
+    )
     rows = Case.objects.filter(item__in=items).select_related("wave_item__wave__version").prefetch_related(standing)
     return {(case.item_id, case.question_key): case for case in rows.order_by("pk")}
 
@@ -231,10 +241,9 @@ class _Deciding:
         decisions: list[Resolution] = case.decisions  # type: ignore[attr-defined]  # the prefetch of _cases
         if case.state == CaseState.OPEN or not decisions:
             return self._gold(GoldStatus.OPEN, ratings=self.ratings)
-        version = case.wave_item.wave.version
-        return self._gold(
-            GoldStatus(decisions[0].kind), decisions[0].value, self.ratings, version, wave=case.wave_item.wave.number
-        )
+        decision, wave = decisions[0], case.wave_item.wave
+        found = self._gold(GoldStatus(decision.kind), decision.value, self.ratings, wave.version, wave=wave.number)
+        return replace(found, decision=decision)
 
     def _corrected(self, check: Annotation) -> Gold | None:
         """What a spot check changed; None where it said the same."""

@@ -383,6 +383,11 @@ def _share(slot: Slot, rater: int) -> None:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
+def _about(each: float, *, most: int) -> int:
+    """In tens, so that it tells nothing of what a submit did; 1 is a few, as it is when less than ten are left in all."""
+    return 1 if each < 1 or most < 10 else max(10, round(each / 10) * 10)
+
+
 def _task(assignment: Assignment, member: Membership) -> Task:
     wave = assignment.wave_item.wave
     team = max(1, Seat.objects.filter(wave=wave).count())
@@ -394,7 +399,7 @@ def _task(assignment: Assignment, member: Membership) -> Task:
         draft=assignment.draft,
         served_at=assignment.served_at,
         done=member.submits,
-        about_left=max(10, round(each / 10) * 10) if each >= 1 else 1,
+        about_left=_about(each, most=wave.overlap_left + wave.single_left),
         window_submits=wave.window_submits,
         window_minutes=wave.window_minutes,
     )

@@ -116,7 +116,9 @@ def waiting(draw: Draw, fields: Sequence[str], *, at: datetime) -> Waiting:
     left = draws.leftovers(draw, at=at)
     if not left.slots:
         return _waits_for_windows(draw, at)
-    ratings = ngettext("%(n)s rating is left", "%(n)s ratings are left", left.slots) % {"n": left.slots}
+    ratings = ngettext("%(n)s measured rating is left", "%(n)s measured ratings are left", left.slots) % {
+        "n": left.slots
+    }
     if left.fillable:
         held = ngettext(", %(n)s of them in work", ", %(n)s of them in work", left.held) if left.held else ""
         return Waiting(

@@ -45,7 +45,7 @@ def find(
 
 
 def _matching(items: ItemQuerySet, project: Project, query: str, batch: Batch | None) -> ItemQuerySet:
-    fields = batch.shown_fields if batch is not None else _fields(project)
+    fields = batch.shown_fields if batch is not None else fields_of(project)
     condition = Q(external_id=query)
     for number, name in enumerate(fields):
         # By field, not in the JSON as a whole: there a text may stand escaped, and keys would match as well.
@@ -54,7 +54,7 @@ def _matching(items: ItemQuerySet, project: Project, query: str, batch: Batch | 
     return items.filter(condition)
 
 
-def _fields(project: Project) -> list[str]:
+def fields_of(project: Project) -> list[str]:
     """Every field that some batch of `project` shows."""
     batches = project.batches.filter(ready=True).order_by("pk").values_list("shown_fields", flat=True)
     return list(dict.fromkeys([*project.shown_fields, *(name for fields in batches for name in fields)]))

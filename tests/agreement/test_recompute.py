@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
@@ -52,6 +53,17 @@ def played(project: Project, version: Any, lead: Membership, anna: Membership, b
 
 def lines_of(project: Project) -> list[Line]:
     return [json.loads(json.dumps(row)) for _done, row in kits.rows(project, [])]
+
+
+KIT: list[Line] = []
+
+
+@pytest.fixture
+def kit(request: pytest.FixtureRequest) -> list[Line]:
+    """The kit of the wave that was played, of which each test changes its own copy: the wave is played once."""
+    if not KIT:
+        KIT.extend(lines_of(request.getfixturevalue("played").wave.project))
+    return deepcopy(KIT)
 
 
 def write(folder: Path, lines: list[Line]) -> Path:
@@ -241,11 +253,10 @@ TAMPERED: dict[str, tuple[Callable[[list[Line]], None], str]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_what_was_changed_is_named(name: str, played: Draw, project: Project, tmp_path: Path) -> None:
+def test_what_was_changed_is_named(name: str, kit: list[Line], tmp_path: Path) -> None:
     change, figure = TAMPERED[name]
-    lines = lines_of(project)
-    change(lines)
-    path = write(tmp_path, lines)
+    change(kit)
+    path = write(tmp_path, kit)
 
     printed, refused = recompute(path)
     answer = json.loads(recompute(path, "--json")[0])
@@ -342,11 +353,10 @@ BROKEN: dict[str, tuple[Callable[[list[Line]], None], str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_kit_is_refused_with_its_line(name: str, played: Draw, project: Project, tmp_path: Path) -> None:
+def test_broken_kit_is_refused_with_its_line(name: str, kit: list[Line], tmp_path: Path) -> None:
     change, sentence = BROKEN[name]
-    lines = lines_of(project)
-    change(lines)
-    path = write(tmp_path, lines)
+    change(kit)
+    path = write(tmp_path, kit)
 
     printed, refused = recompute(path)
 
@@ -359,11 +369,10 @@ def test_kit_without_figures_is_refused(project: Project, tmp_path: Path) -> Non
     assert recompute(path)[1] == f"{path} holds no figures: there is something to check once a measurement has closed."
 
 
-def test_figures_that_are_not_there_are_told(played: Draw, project: Project, version: Any, tmp_path: Path) -> None:
-    lines = lines_of(project)
-    second = {**first(lines, "draw"), "draw": "9f0c8e44-6a53-4f0b-9a3a-1c1a7a3f2d10", "wave": 2}
+def test_figures_that_are_not_there_are_told(kit: list[Line], tmp_path: Path) -> None:
+    second = {**first(kit, "draw"), "draw": "9f0c8e44-6a53-4f0b-9a3a-1c1a7a3f2d10", "wave": 2}
 
-    printed, refused = recompute(write(tmp_path, [*lines, second]))
+    printed, refused = recompute(write(tmp_path, [*kit, second]))
 
     assert (refused, printed.splitlines()[-1]) == ("", "Wave 2, intent: no figures in the file.")
 

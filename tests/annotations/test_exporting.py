@@ -2,6 +2,8 @@
 
 import csv
 import io
+import csv
+import io
 import json
 from datetime import timedelta
 
@@ -265,3 +267,16 @@ def test_a_file_is_named_for_what_it_is(project, lead):
     job = made(project, lead, "gold", "csv")
 
     assert job.file_name == f"app-reviews-gold-{job.created_at:%Y-%m-%d}.csv"
+
+
+def test_a_table_has_a_column_for_each_field_of_the_item(project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"one": ("praise", "praise")})
+    item = Item.objects.get()
+
+    with exporting.download(made(project, lead, "gold", "csv"), lead) as file:
+        (row,) = csv.DictReader(io.StringIO(file.read().decode(), newline=""))
+
+    assert "content" not in row
+    assert {name: value for name, value in row.items() if name.startswith("content.")} == {
+        f"content.{name}": value for name, value in item.content.items()
+    }

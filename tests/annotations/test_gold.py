@@ -166,9 +166,24 @@ def test_a_row_says_where_it_comes_from(project, lead, anna, ben):
         "current": "praise",
         "imported": False,
         "superseded_by": None,
+        "decided_by": None,
+        "cause": None,
+        "rationale": None,
         "content": item.content,
     }
     assert tuple(row) == gold.FIELDS
+
+
+def test_a_decided_row_says_by_whom_and_why(project, lead, anna, ben):
+    draw = disputes.rated(project, [anna, ben], {"decided": ("praise", "complaint")})
+    case = disputes.case_of("decided")
+    adjudication.resolve(
+        case, value="question", rationale="It wants to know.", cause="slip", by=lead, at=draw.closed_at
+    )
+
+    (row,) = (one.row() for one in gold.of_project(project))
+
+    assert [row[name] for name in ("decided_by", "cause", "rationale")] == [lead.name, "slip", "It wants to know."]
 
 
 def test_a_neighbour_has_no_rows(project, lead, anna, ben):

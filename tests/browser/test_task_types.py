@@ -91,6 +91,8 @@ def test_an_open_set_is_asked_for_and_not_taken_for_none(desk: Desk) -> None:
     done = len(desk.given("topics"))
 
     press(page, "Enter")
+    expect(page.locator("#state")).to_have_text("nothing is answered yet")
+    page.get_by_role("button", name="Save").click()
 
     expect(page.get_by_role("alert")).to_contain_text("choose what holds, or say that none of these does")
     assert len(desk.given("topics")) == done

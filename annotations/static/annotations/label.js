@@ -130,15 +130,19 @@ function say(word, ...more) {
   state.replaceChildren(words);
 }
 
-function sayLogIn() {
+function logInLink() {
   const link = document.createElement("a");
   link.href = loginUrl;
   link.textContent = state.dataset.loginLink;
-  say("login", " ", link);
+  return link;
 }
 
-function sayRefusal(html) {
-  say(new DOMParser().parseFromString(html, "text/html").body.textContent.trim());
+function sayLogIn() {
+  say("login", " ", logInLink());
+}
+
+function sayRefusal(html, ...more) {
+  say(new DOMParser().parseFromString(html, "text/html").body.textContent.trim(), " ", ...more);
 }
 
 // -- time on task: seconds in view, without those in which nobody moves ------------------------------------------------
@@ -190,7 +194,7 @@ async function deliver(entry) {
   }
   if (reply.kind === "login" || (reply.kind === "refused" && reply.status === 403)) {
     if (reply.kind === "login") sayLogIn();
-    else sayRefusal(reply.html);
+    else sayRefusal(reply.html, logInLink());
     return false;
   }
   unsent.drop(entry.sheet);
@@ -276,6 +280,8 @@ function arrive() {
   restore();
   document.dispatchEvent(new Event("concord:sheet"));
   markActive(active());
+  // The rule of the last item's label is nothing to this one, unless the pointer rests on that label still.
+  if (guide && !document.querySelector(".label:hover")) turnGuide(false);
 }
 
 // -- drafts -----------------------------------------------------------------------------------------------------------
@@ -389,6 +395,11 @@ const CONTROLS = "input[type=radio], input[type=checkbox], textarea";
 /** Enter: on from what is answered; what is left open is for the server to accept or not. */
 function enter() {
   const question = active();
+  if (isTask() && questions().every(isOpen) && questions().some(isRequired)) {
+    // Pressed once too often, on an item that came by itself: nothing is wrong yet.
+    say("choose");
+    return;
+  }
   if (question && isTask() && !isOpen(question)) goOn(question);
   else form().requestSubmit();
 }

@@ -294,7 +294,7 @@ def test_the_wave_says_who_can_give_what_is_left(project, lead, anna, ben, clien
 
     page = client_of(lead).get(url("wave", lead, wave.uuid)).content.decode()
 
-    assert "4 ratings are left. ben can give them." in page
+    assert "4 measured ratings are left. ben can give them." in page
     assert "4 of 8 measured ratings, 0 of 0 singles" in page
 
 
@@ -304,7 +304,7 @@ def test_the_wave_names_what_nobody_present_may_give(project, lead, anna, client
 
     page = client_of(lead).get(url("wave", lead, wave.uuid)).content.decode()
 
-    assert "1 rating is left that nobody present may give." in page
+    assert "1 measured rating is left that nobody present may give." in page
     assert "p0 0 says something" in page
 
 
