@@ -135,7 +135,9 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
     if known.draft is not None:
         sentence = _("Check what changed in the draft, and publish it as the next version.")
         action = _("Open the draft")
-        return "draft", _step(member, sentence, action, "projects:guideline-draft", Action.EDIT_GUIDELINE in may)
+        return "draft", _step(
+            member, sentence, action, "projects:guideline-draft-changes", Action.EDIT_GUIDELINE in may
+        )
     if known.decision is not None and known.decision.outcome == GateOutcome.HOLD:
         sentence = _("The gate holds the next wave: write a new version, or ask for more ratings per item.")
         return "agreement", _step(member, sentence, _("See the figures"), "agreement:agreement", True)

@@ -116,7 +116,17 @@ def forecast(project: Project, *, size: int | None, share_percent: Decimal, rati
         _overlap_sentence(share_percent, overlap, ratings_per_item, released),
         _ratings_sentence(released - overlap + overlap * ratings_per_item, annotators),
     ]
-    return Forecast(sentences, _warnings(share_percent, overlap, ratings_per_item, annotators, held))
+    warnings = _warnings(share_percent, overlap, ratings_per_item, annotators, held)
+    minimum = int(project.protocol["minimum_n"])
+    if 0 < overlap < minimum:
+        warnings.append(
+            _(
+                "The gate judges nothing below %(minimum)s measured items, and this overlap has %(overlap)s: it will "
+                "say “not enough data”. Release more items, raise the share, or lower the smallest n in the protocol."
+            )
+            % {"minimum": minimum, "overlap": overlap}
+        )
+    return Forecast(sentences, warnings)
 
 
 def _too_few(fresh: int, needed: int) -> str:

@@ -384,7 +384,7 @@ def _share(slot: Slot, rater: int) -> None:
 
 
 def _about(each: float, *, most: int) -> int:
-    """In tens, so that it tells nothing of what a submit did; 1 is a few, as it is when less than ten are left in all."""
+    """In tens, so that it tells nothing of what a submit did; 1 is a few, also where less than ten are left in all."""
     return 1 if each < 1 or most < 10 else max(10, round(each / 10) * 10)
 
 

@@ -66,11 +66,14 @@ class OpenForm(forms.Form):
 
 
 def open_defaults(project: Project, *, fresh: int) -> dict[str, Any]:
-    """A pilot first, then all the rest; share and ratings as the project's protocol has them."""
+    """A pilot of a third at most, then all the rest; share and ratings as the project's protocol has them.
+
+    What a pilot teaches is of use only where fresh items are left to measure it on.
+    """
     first = not project.waves.exists()
     return {
         "scope": PILOT if first and fresh > 1 else ALL,
-        "size": min(fresh, 100) if first and fresh else None,
+        "size": min(-(-fresh // 3), 100) if first and fresh else None,
         "share_percent": project.protocol["share_percent"],
         "ratings_per_item": project.protocol["ratings_per_item"],
     }

@@ -1,5 +1,7 @@
 """Forms of the members' page."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -34,10 +36,15 @@ class AddForm(forms.Form):
 class InviteForm(forms.Form):
     email = forms.EmailField(
         label=_("E-mail address"),
-        help_text=_("The link is mailed to this address and shown to you once. It works for 14 days, for one person."),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     roles = RolesField()
+
+    def __init__(self, *args: Any, mails: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        mailed = _("The link is mailed to this address and shown to you once. It works for 14 days, for one person.")
+        shown = _("The link is shown to you once, to pass on. It works for 14 days, for one person.")
+        self.fields["email"].help_text = mailed if mails else shown
 
 
 class RolesForm(forms.Form):

@@ -54,7 +54,7 @@ def add(request: UserRequest, project: UUID) -> HttpResponse:
 def invite(request: UserRequest, project: UUID) -> HttpResponse:
     """Answers with the page itself, not a redirect: the link can be shown this once only."""
     member = access.member_for(request.user, project, Action.MANAGE_MEMBERS)
-    form = InviteForm(request.POST, prefix="invite")
+    form = InviteForm(request.POST, prefix="invite", mails=mailing.sends())
     if not form.is_valid():
         return _list_page(request, member, invite=form, status=422)
     with transaction.atomic():
@@ -153,6 +153,7 @@ def _list_page(
         context |= {
             "invitations": [(invitation, mails.get(str(invitation.uuid))) for invitation in invitations],
             "add_form": add or AddForm(prefix="add", initial={"roles": [Role.ANNOTATOR]}),
-            "invite_form": invite or InviteForm(prefix="invite", initial={"roles": [Role.ANNOTATOR]}),
+            "invite_form": invite
+            or InviteForm(prefix="invite", initial={"roles": [Role.ANNOTATOR]}, mails=mailing.sends()),
         }
     return render(request, "projects/members.html", context, status=status)

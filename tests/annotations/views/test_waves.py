@@ -53,11 +53,13 @@ def test_the_first_wave_is_suggested_as_a_pilot_with_the_protocol_s_numbers(proj
 
     form = client_of(lead).get(url("wave-open", lead)).context["form"]
 
-    assert form.initial == {"scope": "pilot", "size": 30, "share_percent": "50", "ratings_per_item": 3}
+    assert form.initial == {"scope": "pilot", "size": 10, "share_percent": "50", "ratings_per_item": 3}
 
 
 def test_opening_says_in_words_what_will_happen(project, lead, anna, ben, client_of):
     factories.items(project, 40)
+    project.protocol |= {"minimum_n": 8}
+    project.save()
 
     page = client_of(lead).get(url("wave-open", lead), CHOICES, headers=HX).content.decode()
 
@@ -97,6 +99,17 @@ def test_the_forecast_says_that_a_gate_would_hold_it(project, lead, anna, client
     page = client_of(lead).get(url("wave-open", lead), CHOICES, headers=HX).content.decode()
 
     assert "It is held until the gate" in page
+
+
+def test_an_overlap_too_small_for_the_gate_is_said_beforehand(project, lead, anna, ben):
+    factories.items(project, 100)
+    project.protocol |= {"minimum_n": 10}
+
+    small = opening.forecast(project, size=90, share_percent=Decimal(10), ratings_per_item=2).warnings
+    large = opening.forecast(project, size=100, share_percent=Decimal(10), ratings_per_item=2).warnings
+
+    assert [("below 10 measured items" in one, "has 9" in one) for one in small] == [(True, True)]
+    assert large == []
 
 
 def test_the_forecast_counts_what_was_released_before_with_this_share(project, lead, anna, ben, client_of):
