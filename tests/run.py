@@ -59,6 +59,7 @@ def main() -> int:
     postgres_url = os.environ.get("TEST_DATABASE_URL") or POSTGRES
     redis_url = os.environ.get("TEST_REDIS_URL") or REDIS
     services = {"DATABASE_URL": postgres_url, "REDIS_URL": redis_url, "CONCORD_TEAM": ""}
+    # By file in Chromium: the tests of one share a running product.
     two, not_here = ("-n", "2"), "not browser and not stress and not postgres"
     passed, left_out = [], []
 
@@ -78,7 +79,7 @@ def main() -> int:
         else:
             reachable = not (postgres_missing(postgres_url) or redis_missing(redis_url))
             own = {"BROWSER_DATABASE_URL": postgres_url, "BROWSER_REDIS_URL": redis_url} if reachable else {}
-            passed.append(pytest("Chromium", "-m", "browser", env=HERE | own))
+            passed.append(pytest("Chromium", *two, "--dist", "loadfile", "-m", "browser", env=HERE | own))
     if wanted == "stress":
         passed.append(pytest("Stress on SQLite", "-m", "stress", env=HERE))
         if missing := postgres_missing(postgres_url):

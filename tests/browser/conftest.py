@@ -35,6 +35,13 @@ def browser() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
+def own_redis(url: str) -> str:
+    """Another number for each process of the run: a worker must not take the messages of another product."""
+    base, slash, number = url.rpartition("/")
+    place = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return f"{base}{slash}{int(number) + 1 + place}" if url else ""
+
+
 @contextmanager
 def own_services() -> Iterator[dict[str, str]]:
     """PostgreSQL (a database of its own) and Redis where the run has them, else SQLite and the file-system broker."""
@@ -47,7 +54,7 @@ def own_services() -> Iterator[dict[str, str]]:
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {name}")
         base = server.rpartition("/")[0]
-        yield {"DATABASE_URL": f"{base}/{name}", "REDIS_URL": os.environ.get("BROWSER_REDIS_URL", "")}
+        yield {"DATABASE_URL": f"{base}/{name}", "REDIS_URL": own_redis(os.environ.get("BROWSER_REDIS_URL", ""))}
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
