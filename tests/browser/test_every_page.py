@@ -17,6 +17,12 @@ from tests.stack import Stack
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(600)]
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PASSWORD = "concord-demo"
+# Names without a space that are wider than a phone.
+LONG_NAMES = """
+from projects.models import Project, User
+Project.objects.update(name="Reviews" + "x" * 90)
+User.objects.filter(username__in=["anna", "lea"]).update(first_name="A" + "y" * 60)
+"""
 NOT_PAGES = {"export-file", "report-file", "api-schema", "api-docs", "logout"}  # files, the API's own page, a form
 WINDOWS = {
     "desktop": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
@@ -27,6 +33,7 @@ WINDOWS = {
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with Stack(tmp_path_factory.mktemp("demo"), CONCORD_DEMO="yes") as running:
+        running.shell(LONG_NAMES)
         yield running
 
 
