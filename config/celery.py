@@ -9,10 +9,14 @@ from celery import Celery, signals
 from celery.platforms import SecurityWarning
 from django.conf import settings
 
+from config import broker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # It warns root of messages that run code as they are unpacked. Ours are JSON, which cannot.
 warnings.filterwarnings("ignore", category=SecurityWarning)
+
+broker.install()
 
 app = Celery("concord")
 app.config_from_object("django.conf:settings", namespace="CELERY")

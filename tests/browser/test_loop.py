@@ -129,6 +129,7 @@ class Loop:
         page = self.lead
         go(page, self.base + "waves/")
         go(page, self.base + "waves/new/")
+        page.locator("[name=scope][value=all]").check()
         press(page, "Open the wave")
         axe(page)
         go(page, self.base + "waves/")
@@ -155,9 +156,9 @@ class Loop:
         return done
 
     def label_all(self, anna: Callable[[str], str], ben: Callable[[str], str], expected: int) -> None:
-        done = 0
-        while done < expected:
-            done += self.label(self.anna, anna) + self.label(self.ben, ben)
+        """Two turns each: who is ahead waits for the other, and then there is the rest."""
+        done = sum(self.label(self.anna, anna) + self.label(self.ben, ben) for _turn in range(2))
+        assert done == expected
 
     def adjudicate(self) -> None:
         page = self.lead
