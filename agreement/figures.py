@@ -1,4 +1,53 @@
-"""What one computation keeps: the kernel's figures for one draw and question, with all that stands beside them."""
+"""What one computation keeps: the kernel's figures for one draw and question, with all that stands beside them.
+
+The result is plain data, and what pages, API, exports and the recompute kit read. SCHEMA 2:
+
+  schema interim question level engine seed     `level`: nominal, ordinal, multilabel or spans; free text has no result
+  labels           [{key name value}] in declared order
+  raters           ids in the order of the columns; [] where the ratings are anonymous (`anonymous` is then true)
+  n drawn ratings_per_item minimum_n            n: items with two measured ratings or more
+  coverage         {drawn rated unrated items_by_ratings}
+  disagreements    items on which two ratings differ
+  headline         {key title source reason named refused beside}; its entry is statistics[key], whatever the level
+  titles           {key: title} of those statistics that COEFFICIENTS does not name, or that are called otherwise here
+  statistics       {key: entry}, or a list of entries with "label", "pair" or "rater" (see below)
+  uses             [by rater][by label]: ratings that have the label; for spans, spans with it
+  table            [by label][by label], two named raters only, the first down: for sets and spans see `coincidences`
+  coincidences     [by label][by label] pairs of ratings, without who said which, symmetric. Sets: on the diagonal both
+                   have the label, off it one has the first and not the second, the other the second and not the first.
+                   Spans: spans of the two with the same borders
+  per_label        sets and spans only: [{label, both, one, neither, table}], pairs of ratings in which both, one or
+                   neither has the label; `table` [[both, first only], [second only, neither]] for two named raters
+                   (left out where `without_raters` holds). Spans: of matched borders, `neither` is None
+  pairs            [{raters n statistics table}], of pairs that share items; `table` by label as above
+  strata           [{stratum n, **entry of the headline}]
+  weighting        None, or, where strata were drawn at unequal rates, {key title as_drawn weighted strata}: two entries
+                   of the headline, never one in the place of the other, and [{stratum population drawn complete}].
+                   Every other statistic of the whole table has its own "weighted" entry inside its entry
+  expert           None, or {rater rated}: the one whom the protocol names, and how many items they rated here.
+                   Then statistics have expert_kappa_pooled (or, on a scale, expert_weighted_kappa_linear and _quadratic
+                   too), expert_percent_agreement, and lists of the same by rater: expert_kappa_per_rater,
+                   expert_weighted_kappa_linear_per_rater, …_quadratic_per_rater
+  merged           [{labels confused share key title before merged gain worth}], the most confused pair first: the
+                   headline as it is and if the two labels were one (two entries, the second with its interval), `share`
+                   of all disagreeing pairs of ratings; `worth` says that the gain is 0.05 or more. [] for sets and spans
+  units            spans only: {tokenisation title total inside threshold}: what alpha is counted on, how many there are
+                   and how many are in a span of either; the threshold of overlap F1
+  arithmetic       [{symbol formula numbers value}]
+  diagnostics      [{key numbers}], sentences in coefficients.diagnostics.SENTENCES
+  skips versions unknown
+  difference       None, or {draw version key title, **entry, se, p}: this draw minus the newest one of the MAJOR before
+  pooled           None, or {waves key title, **entry}
+
+An entry is {value n}, with observed, expected, se, interval, method, level, replicates, undefined_share and weighted
+where there are such; or {undefined sentence n}. Statistics by label, in declared order: specific_agreement,
+per_class_kappa (two raters) or per_class_alpha: of the label against the rest. Of sets: percent_agreement is exact-set
+agreement, krippendorff_alpha_masi, _jaccard, _nominal, macro_mean_kappa (never without the list). Of spans:
+krippendorff_alpha_nominal (on tokens), exact_f1, boundary_f1, label_agreement, overlap_f1, token_f1, and by label
+specific_agreement (exact F1 of the label's spans) and per_class_alpha (on tokens).
+
+Free text has no coefficient and no result: `matrices.not_measured` is the sentence that stands in its place.
+"""
 
 import hashlib
 import json
@@ -28,7 +77,7 @@ from annotations.models import Assignment, Draw
 from projects.models import Membership, Question
 from projects.task_types import TASK_TYPES
 
-SCHEMA = 1
+SCHEMA = 2
 PAIR_COEFFICIENTS = ("cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 
 

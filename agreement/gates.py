@@ -1,7 +1,15 @@
 """Gates: what the thresholds of a protocol say about a closed draw, and what that does to the waves after it.
 
 A decision is a row that is never changed; the newest one holds. Thresholds were declared before the first rating, so
-nothing here chooses: while the draw is open the answer is "not enough data".
+nothing here chooses: while the draw is open the answer is "not enough data". There is one decision for a draw, which
+holds where any question or part of one does. Its `details` are findings, one for each threshold and one for each
+question without any:
+
+  outcome    pass, hold, not_enough; or "none": there is no threshold, or too few ratings to judge this label by itself
+  question   its key;  about  its text, with the label's or stratum's name: what people read
+  part       "whole", "label", "stratum" or "none";  name  the key of the label, the stratum, else ""
+  title on value threshold n minimum            `on` is "low" or "estimate"; value None where undefined
+  sentence   all that in words
 """
 
 from collections.abc import Iterable, Mapping
