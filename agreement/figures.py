@@ -60,7 +60,7 @@ import numpy as np
 from django.db.models import Count
 
 from agreement import label_figures, matrices, span_figures
-from agreement.coefficients import ENGINE_VERSION
+from agreement.coefficients import ENGINE_VERSION, headline
 from agreement.coefficients.classes import MINIMUM_USES
 from agreement.coefficients.ratings import Ratings
 from agreement.matrices import Matrix
@@ -205,14 +205,30 @@ def compute(draw: Draw, matrix: Matrix, context: Context) -> dict[str, Any]:
 
 
 def _others(draw: Draw, matrix: Matrix, context: Context) -> label_figures.Others:
-    """The draws that this one is compared or pooled with, as far as they asked the question in the same way."""
+    """The draws that this one is compared or pooled with, as far as they asked the question in the same way.
+
+    Raises
+    ------
+    ValueError : siblings whose ratings must not be pooled with these, see `headline.refusal`
+    """
     earlier = context.earlier
     before = context.matrix_of(earlier, matrix.question.key) if earlier else None
-    if before is not None and before.question.task_type != matrix.question.task_type:
+    if before is not None and (before.question.task_type, _cut(before)) != (matrix.question.task_type, _cut(matrix)):
         before = None
     parts = [(other, context.matrix_of(other, matrix.question.key)) for other in context.siblings]
     siblings = tuple((other, part) for other, part in parts if part is not None)
+    majors = {draw.wave.major, *(other.wave.major for other, _ in siblings)}
+    cuts = {_cut(part) for part in [matrix, *(part for _, part in siblings)]}
+    design = headline.Design(matrix.level, max(2, matrix.ratings.n_raters))
+    why_not = headline.refusal("", design, majors=len(majors), tokenisations=len(cuts))
+    if why_not:
+        raise ValueError(why_not)
     return label_figures.Others(earlier if before else None, before, siblings)
+
+
+def _cut(matrix: Matrix) -> str:
+    """The tokenisation that figures on spans are made on; the same for all other answers."""
+    return matrix.spans.tokenisation if matrix.spans else ""
 
 
 def _coverage(ratings: Ratings, drawn: int) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class Markings:
     pairs: dict[tuple[int, int], SpanTable] = field(default_factory=dict)
     rated: Counter[tuple[tuple[int, ...], int]] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
+    tokenisation: str = TOKENISATION
 
     def add(self, item: Marked) -> None:
         """Count one item."""
@@ -73,7 +74,7 @@ class Markings:
     def fingerprint(self) -> bytes:
         """The same for equal figures, whatever the order of the items."""
         tables = [self.whole, *(self.pairs[pair] for pair in sorted(self.pairs))]
-        found = [(TOKENISATION, self.labels, self.strata, sorted(self.pairs), sorted(self.rated.items()))]
+        found = [(self.tokenisation, self.labels, self.strata, sorted(self.pairs), sorted(self.rated.items()))]
         of_tables = [(table.ordered(), sorted(table.table.items()), sorted(table.uses.items())) for table in tables]
         return repr((found, of_tables)).encode()
 

@@ -29,7 +29,7 @@ from agreement.coefficients.span_table import (
 )
 from agreement.coefficients.summary import entry
 from agreement.label_figures import Others, nothing_to_compare, plain, span_of, weighting
-from agreement.markings import TOKENISATION, Markings
+from agreement.markings import Markings
 from agreement.matrices import Matrix
 from agreement.protocol import Protocol
 from annotations.models import Draw
@@ -75,7 +75,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         ],
         "weighting": _weighting(matrix, figures, statistics[ALPHA]),
         "units": {
-            "tokenisation": TOKENISATION,
+            "tokenisation": spans.tokenisation,
             "title": UNIT_TITLE,
             "total": round(figures.total(UNITS)),
             "inside": round(figures.total(INSIDE)),
