@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from agreement.coefficients import COEFFICIENTS, Coefficient
 from agreement.coefficients.classes import MINIMUM_USES
 from agreement.coefficients.coefficient import NOMINAL, ORDINAL, TWO
+from agreement.coefficients.headline import TEXT
+from annotations.draws import THRESHOLDS
 from projects import access, guidelines
 from projects.enums import Action
 from projects.errors import Invalid
@@ -23,7 +25,6 @@ AUTO = "auto"
 LOW, ESTIMATE = "low", "estimate"
 WEIGHTS = ("linear", "quadratic")
 RESOLUTION_RULES = ("lead",)
-THRESHOLDS = ("threshold", "class_threshold", "stratum_threshold")
 
 # Smallest and largest value of each number, both allowed.
 RANGES: dict[str, tuple[int, int]] = {
@@ -183,7 +184,8 @@ def _takes(entry: Coefficient, ratings_per_item: int) -> bool:
 
 def _rule(question: Question, stored: Mapping[str, Any]) -> QuestionRule:
     level = TASK_TYPES[question.task_type].level
-    rule = QuestionRule(question.key, level, weights=WEIGHTS[0] if level == ORDINAL else None)
+    tolerated = TASK_TYPES[question.task_type].tolerated
+    rule = QuestionRule(question.key, level, weights=WEIGHTS[0] if level == ORDINAL else None, conflict_gap=tolerated)
     names = set(asdict(rule)) - {"key", "level"}
     if level not in (NOMINAL, ORDINAL):
         names.discard("weights")  # the form asked for them once where they have no meaning
@@ -244,7 +246,7 @@ def _rule_problems(rule: QuestionRule, ratings_per_item: int) -> Iterable[tuple[
             yield name, _out_of_range(words, value, "-1", "1")
     if rule.minimum_uses < 1:
         yield "minimum_uses", _("The smallest count is %(value)s: expected 1 or more.") % {"value": rule.minimum_uses}
-    if not 0 <= rule.conflict_gap < 1:
+    if not 0 <= rule.conflict_gap < 1 and rule.level != TEXT:
         sentence = _("The gap is %(value)s: expected 0 or more and less than 1, the whole scale.")
         yield "conflict_gap", sentence % {"value": rule.conflict_gap}
 
