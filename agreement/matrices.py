@@ -116,6 +116,11 @@ def is_single(question: Question) -> bool:
     return level_of(question) in SINGLE
 
 
+def has_spans(question: Question) -> bool:
+    """Whether an answer points into the item's text."""
+    return level_of(question) == SPANS
+
+
 def not_measured(question: Question) -> str:
     """Why this kind of answer has no coefficient, and what to do; empty where it has one."""
     choice = headline.choose(headline.Design(level_of(question), 2))
@@ -194,9 +199,9 @@ def of_several(
     wanted = [draw for draw in draws if draw.pk in asked]
     if not wanted:
         return {}
-    if level_of(asked[wanted[0].pk]) == SPANS:
-        return _of_spans([draw for draw in wanted if level_of(asked[draw.pk]) == SPANS], asked, by, sizes, at)
-    wanted = [draw for draw in wanted if level_of(asked[draw.pk]) != SPANS]
+    if has_spans(asked[wanted[0].pk]):
+        return _of_spans([draw for draw in wanted if has_spans(asked[draw.pk])], asked, by, sizes, at)
+    wanted = [draw for draw in wanted if not has_spans(asked[draw.pk])]
     people = sorted({member.pk for draw in wanted for member in by[draw.pk]})
     found: dict[int, list[Row]] = {draw.pk: [] for draw in wanted}
     for draw, answers, stratum, items in patterns.of(wanted, asked[wanted[0].pk].key, people, at):
