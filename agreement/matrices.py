@@ -25,7 +25,7 @@ from agreement.coefficients.ratings import Label as Name
 from agreement.markings import Marked, Markings
 from agreement.patterns import AnswerText as AnswerText
 from annotations.models import Annotation, Draw, WaveItem
-from projects.models import Label, Membership, Question
+from projects.models import GuidelineVersion, Label, Membership, Question
 from projects.task_types import TASK_TYPES
 
 logger = logging.getLogger(__name__)
@@ -151,13 +151,16 @@ class Tally:
 
 
 def tallies(draws: Sequence[Draw]) -> dict[int, Tally]:
-    """The tally of each draw; two queries, however many there are."""
-    fields = ("draw_id", "member_id", "version__major", "version__minor")
-    counted = patterns.measured_in(draws).order_by().values_list(*fields).annotate(n=Count("pk"))
+    """The tally of each draw; three queries, however many there are."""
+    # The versions are no part of the count: it is made from an index alone, and a join would look up every rating.
+    fields = ("draw_id", "member_id", "version_id")
+    counted = list(patterns.measured_in(draws).order_by().values_list(*fields).annotate(n=Count("*")))
+    versions = GuidelineVersion.objects.filter(pk__in={version for _draw, _member, version, _n in counted})
+    shown = {pk: (major or 0, minor or 0) for pk, major, minor in versions.values_list("pk", "major", "minor")}
     found: dict[int, tuple[set[int], Counter[tuple[int, int]]]] = {draw.pk: (set(), Counter()) for draw in draws}
-    for draw, member, major, minor, n in counted:
+    for draw, member, version, n in counted:
         found[draw][0].add(member)
-        found[draw][1][major, minor] += n
+        found[draw][1][shown[version]] += n
     people = Membership.objects.filter(pk__in=set().union(*(members for members, _ in found.values())))
     by_pk = {member.pk: member for member in people.select_related("user")}
     return {

@@ -285,6 +285,10 @@ class Annotation(models.Model):
         indexes = [
             models.Index(fields=["draw", "window_ends"], name="annotations_ann_window"),
             models.Index(fields=["draw", "measured_at"], name="annotations_ann_measured"),
+            # Who rated under which version is counted from this index alone, without a look at the answers.
+            models.Index(
+                fields=["draw", "member", "version"], condition=Q(slot__isnull=False), name="annotations_ann_tally"
+            ),
             models.Index(fields=["member", "-submitted_at"], name="annotations_ann_recent"),
         ]
 
