@@ -90,7 +90,9 @@ class Context:
 
     @classmethod
     def of(cls, draw: Draw, *, at: datetime) -> "Context":
-        skipped = Assignment.objects.filter(slot__draw=draw, state=AssignmentState.SKIPPED)
+        skipped = Assignment.objects.filter(
+            member__project=draw.wave.project_id, state=AssignmentState.SKIPPED, slot__draw=draw
+        )
         skips = skipped.values_list("member__uuid", "skip_reason").annotate(Count("pk")).order_by("member__uuid")
         before = Before.of(draw, at=at)
         tallies = matrices.tallies([draw, *before.draws])

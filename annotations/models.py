@@ -246,7 +246,11 @@ class Assignment(models.Model):
                 fields=["member"], condition=Q(state="open"), name="annotations_assignment_one_open"
             ),
         ]
-        indexes = [models.Index(fields=["member", "-ended_at"], name="annotations_assignment_recent")]
+        indexes = [
+            models.Index(fields=["member", "-ended_at"], name="annotations_assignment_recent"),
+            # Skips are few beside submits: the ones of a project are found without a look at all that was rated.
+            models.Index(fields=["member", "slot"], condition=Q(state="skipped"), name="annotations_assignment_skips"),
+        ]
 
 
 class Annotation(models.Model):
