@@ -27,7 +27,8 @@ The result is plain data, and what pages, API, exports and the recompute kit rea
   expert           None, or {rater rated}: the one whom the protocol names, and how many items they rated here.
                    Then statistics have expert_kappa_pooled (or, on a scale, expert_weighted_kappa_linear and _quadratic
                    too), expert_percent_agreement, and lists of the same by rater: expert_kappa_per_rater,
-                   expert_weighted_kappa_linear_per_rater, …_quadratic_per_rater
+                   expert_weighted_kappa_linear_per_rater, …_quadratic_per_rater. Of sets: expert_kappa_per_label. Of
+                   spans: the pairs with the expert are in `pairs`
   merged           [{labels confused share key title before merged gain worth}], the most confused pair first: the
                    headline as it is and if the two labels were one (two entries, the second with its interval), `share`
                    of all disagreeing pairs of ratings; `worth`: the gain is 0.05 or more. [] for sets and spans

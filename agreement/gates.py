@@ -118,6 +118,9 @@ def findings(rule: QuestionRule, result: Mapping[str, Any], *, text: str, minimu
         sentence = _("%(about)s: no threshold is set for this question, so it holds nothing back.")
         return [Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)})]
     found = [_finding(judged) for judged in _judged(rule, result, text, minimum_n)]
+    if rule.stratum_threshold is not None and not result["strata"]:
+        sentence = _("%(about)s: the draw has no strata, so the threshold for each of them holds nothing back.")
+        found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}))
     return found + [_unjudged(rule, *label, text=text) for label in _rare_labels(rule, result)]
 
 

@@ -12,7 +12,7 @@ from agreement.coefficients.arithmetic import UNFOLDED
 from agreement.coefficients.bootstrap import Interval
 from agreement.coefficients.coefficient import MULTILABEL, SINGLE
 from agreement.coefficients.comparing import draws as difference_of
-from agreement.coefficients.diagnostics import diagnose
+from agreement.coefficients.diagnostics import Diagnostic, diagnose
 from agreement.coefficients.headline import Design
 from agreement.coefficients.light import rater_pairs
 from agreement.coefficients.ratings import MISSING, FloatArray, Ratings
@@ -48,6 +48,10 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
     statistics.setdefault(coefficient.key, entry_of(coefficient, ratings, seed))
     if level == MULTILABEL:
         found = set_figures.named(found, ratings, matrix.labels)
+        if protocol.expert and not ratings.exchangeable:
+            statistics = found["statistics"]
+            statistics[set_figures.WITH_EXPERT] = set_figures.with_expert(ratings, labels, protocol.expert, seed)
+            found["titles"][set_figures.WITH_EXPERT] = set_figures.TITLES[set_figures.WITH_EXPERT]
     else:
         found |= {"coincidences": plain(pair_counts(ratings)), "per_label": [], "titles": {}}
         found["merged"] = _merged(ratings, level, coefficient, chosen, seed, statistics)
@@ -60,7 +64,9 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "strata": _strata(matrix, coefficient, seed),
         "weighting": _weighting(matrix, coefficient, statistics),
         "arithmetic": _arithmetic(coefficient.key, ratings, column),
-        "diagnostics": [{"key": each.key, "numbers": dict(each.numbers)} for each in diagnostics],
+        "diagnostics": [
+            {"key": each.key, "numbers": dict(each.numbers)} for each in diagnostics + _unused(found, matrix)
+        ],
         "difference": _difference(others, matrix, coefficient, seed),
         "pooled": _pooled(others, draw, matrix, coefficient, seed),
     }
@@ -155,6 +161,14 @@ def _merged(
     before = statistics[coefficient.key]
     found = merging.merged(ratings, level, pair_counts(ratings), as_it_would_be, before)
     return [{**each, "key": chosen["key"], "title": chosen["title"]} for each in found]
+
+
+def _unused(found: Mapping[str, Any], matrix: Matrix) -> list[Diagnostic]:
+    """The labels that are in no set; `diagnose` tells of single labels."""
+    if matrix.level != MULTILABEL or not matrix.ratings.n_paired:
+        return []
+    uses = zip(matrix.labels, zip(*found["uses"], strict=True), strict=True)
+    return [Diagnostic("unused_class", {"label": label.key}) for label, counts in uses if not any(counts)]
 
 
 def _pairs(matrix: Matrix, statistics: Mapping[str, Any], seed: int) -> list[Entry]:

@@ -129,6 +129,9 @@ class Protocol:
             found.append(("resolution_rule", sentence))
         for rule in self.questions.values():
             found += [(f"{rule.key}.{name}", text) for name, text in _rule_problems(rule, self.ratings_per_item)]
+            if rule.stratum_threshold is not None and not self.strata_field:
+                sentence = _("There is a threshold for each stratum, and nothing that the draw is split by: choose it.")
+                found.append((f"{rule.key}.stratum_threshold", sentence))
         return found
 
 

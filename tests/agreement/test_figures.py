@@ -81,6 +81,12 @@ def test_sets_with_an_undeclared_label_are_told_and_left_out() -> None:
     assert (found["unknown"], found["n"]) == ([{"value": '["z"]', "ratings": 4}], 1)
 
 
+def test_label_in_no_set_is_told() -> None:
+    found = result("multilabel", ["x", "y"], [((["x"], []), "", 3), ((["x"], ["x"]), "", 3)])
+
+    assert {"key": "unused_class", "numbers": {"label": "y"}} in found["diagnostics"]
+
+
 @pytest.mark.shared_data
 def test_real_sets_of_four_raters_have_the_reference_figures() -> None:
     known, raters = load("real_data.json")["nli_per_label_binary"], ("Ann1", "Ann2", "Ann3", "Ann4")
@@ -221,6 +227,14 @@ def test_agreement_with_the_expert_is_the_headline_and_the_known_one() -> None:
     values = wanted.values() if isinstance(wanted, dict) else wanted
     assert all(near(got, value) for got, value in zip(per_rater.values(), values, strict=True))
     assert near(found["arithmetic"][-1]["value"], known["expert_kappa_pooled"]["value"])
+
+
+def test_sets_with_an_expert_have_a_kappa_for_each_label() -> None:
+    rows = [((a, b), "", 1) for a, b in zip(SETS["a"], SETS["b"], strict=True)]
+    found = result("multilabel", SETS["labels"], rows, expert=str(BEN.uuid))
+
+    kappas = by_label(found, "expert_kappa_per_label")
+    assert all(near(kappas[name], SETS["expected"]["per_label"][name]["kappa"]) for name in SETS["labels"])
 
 
 def test_named_coefficient_comes_before_the_expert() -> None:
@@ -375,6 +389,23 @@ def test_draws_of_one_major_pool() -> None:
     table = tables.matrix(tables.draw(1), "nominal", ["a", "b"], ROW["nominal"], {})
 
     assert pooled_with(tables.draw(1), table)["pooled"]["n"] == 14
+
+
+def test_pooled_sets_are_those_of_all_draws_together() -> None:
+    """Each draw has sets that the other has not."""
+    first, second = (
+        [((["a"], ["a", "b"]), "", 3), ((["b"], ["b"]), "", 2)],
+        [(([], ["b"]), "", 2), ((["b"], ["b"]), "", 4)],
+    )
+    made, other = tables.draw(6), tables.draw(5)
+    own = tables.matrix(made, "multilabel", ["a", "b"], second, {})
+    before = tables.matrix(other, "multilabel", ["a", "b"], first, {})
+    context = figures.Context(own.raters, (), (), None, (other,), lambda _draw, _key: before)
+
+    pooled = figures.compute(made, own, context)["pooled"]
+
+    whole = headline(result("multilabel", ["a", "b"], [*first, *second]))
+    assert (pooled["n"], near(pooled["value"], whole["value"])) == (11, True)
 
 
 def test_draws_of_two_majors_are_refused() -> None:
