@@ -5,7 +5,7 @@ alpha and F1. Alpha on tokens depends on how many lie outside every span, so it 
 tokenisation. Intervals resample items.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -44,6 +44,7 @@ TITLES = {
     "overlap_f1": gettext_noop("F1 of spans that overlap by more than half, whatever the label"),
     "token_f1": gettext_noop("F1 of tokens inside spans, with their label"),
 }
+PAIR_FIGURES = (ALPHA, "exact_f1", "overlap_f1")
 UNIT_TITLE = gettext_noop(
     "A token is a run of letters, digits and underscores, a character of a script without spaces, or a single sign."
 )
@@ -70,7 +71,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "disagreements": round(figures.total(DISPUTED)),
         "pairs": _pairs(matrix, seed),
         "strata": [
-            {"stratum": name, "n": round(part.n), **of_measure(part, part.whole()[ALPHA], seed)}
+            {"stratum": name, "n": round(part.n), **_alpha(part, seed)}
             for name, part in ((name, spans.whole.figures(place)) for place, name in enumerate(matrix.strata))
         ],
         "weighting": _weighting(matrix, figures, statistics[ALPHA]),
@@ -99,25 +100,37 @@ def markings_of(matrix: Matrix) -> Markings:
     return matrix.spans
 
 
-def of_measure(figures: SpanFigures, measure: Measure, seed: int) -> Entry:
-    """One figure as an entry, and weighted to the population where that is known."""
+def of_measures(figures: SpanFigures, measures: Mapping[Hashable, Measure], seed: int) -> dict[Hashable, Entry]:
+    """Figures as entries, all from the same resampled items, and weighted to the population where that is known."""
     if not figures.n:
-        return nothing_to_compare()
-    found = entry(figures.estimate(measure), figures.interval(measure, seed=seed))
-    if figures.populations is not None:
-        weighted = figures.estimate(measure, weighted=True)
-        found["weighted"] = entry(weighted, figures.interval(measure, seed=seed, weighted=True))
+        return {key: nothing_to_compare() for key in measures}
+    drawn = figures.resample(seed=seed)
+    found = {
+        key: entry(figures.estimate(each), figures.interval(each, drawn, seed=seed)) for key, each in measures.items()
+    }
+    if figures.populations is None:
+        return found
+    weighted = None if figures.empty_stratum() is not None else figures.resample(seed=seed, weighted=True)
+    for key, each in measures.items():
+        span = None if weighted is None else figures.interval(each, weighted, seed=seed, weighted=True)
+        found[key]["weighted"] = entry(figures.estimate(each, weighted=True), span)
     return found
+
+
+def _alpha(figures: SpanFigures, seed: int) -> Entry:
+    """The headline of some items."""
+    return of_measures(figures, {ALPHA: figures.whole()[ALPHA]}, seed)[ALPHA]
 
 
 def _statistics(figures: SpanFigures, seed: int) -> Entry:
+    measures: dict[Hashable, Measure] = dict(figures.whole().items())
+    lists = figures.by_label()
+    for key, of_labels in lists.items():
+        measures |= {(key, label): each for label, each in zip(figures.labels, of_labels, strict=True)}
+    made = of_measures(figures, measures, seed)
     found: Entry = {"n_items_2plus": {"value": round(figures.n), "n": round(figures.n)}}
-    for key, measure in figures.whole().items():
-        found[key] = of_measure(figures, measure, seed)
-    for key, measures in figures.by_label().items():
-        rows = zip(figures.labels, measures, strict=True)
-        found[key] = [{"label": label, **of_measure(figures, measure, seed)} for label, measure in rows]
-    return found
+    found |= {key: made[key] for key in figures.whole()}
+    return found | {key: [{"label": label, **made[key, label]} for label in figures.labels] for key in lists}
 
 
 def _headline(protocol: Protocol) -> Entry:
@@ -175,7 +188,7 @@ def _pairs(matrix: Matrix, seed: int) -> list[Entry]:
             continue
         figures = table.figures()
         measures = figures.whole()
-        statistics = {key: of_measure(figures, measures[key], seed) for key in (ALPHA, "exact_f1", "overlap_f1")}
+        statistics = of_measures(figures, {key: measures[key] for key in PAIR_FIGURES}, seed)
         about = {"raters": [ratings.raters[first], ratings.raters[second]], "n": round(figures.n)}
         found.append(about | {"table": plain(_table(table, keys)), "statistics": statistics})
     return found
@@ -217,7 +230,8 @@ def _difference(others: Others, figures: SpanFigures, seed: int) -> Entry | None
         return None
     streams = np.random.SeedSequence(seed).spawn(2)
     drawn = [
-        side.replicates(measure, seed=stream) for side, measure, stream in zip(sides, measures, streams, strict=True)
+        side.values(measure, side.resample(seed=stream))
+        for side, measure, stream in zip(sides, measures, streams, strict=True)
     ]
     found = bootstrap.percentile(drawn[0] - drawn[1], level=bootstrap.LEVEL, method=bootstrap.BOOTSTRAP, seed=seed)
     return {
@@ -238,7 +252,7 @@ def _pooled(others: Others, draw: Draw, matrix: Matrix, seed: int) -> Entry | No
     parts = [markings_of(part) for _, part in others.siblings] + [markings_of(matrix)]
     figures = together(parts).figures()
     waves = [*(other.wave.number for other, _ in others.siblings), draw.wave.number]
-    return {"waves": waves, "key": ALPHA, "title": TITLES[ALPHA], **of_measure(figures, figures.whole()[ALPHA], seed)}
+    return {"waves": waves, "key": ALPHA, "title": TITLES[ALPHA], **_alpha(figures, seed)}
 
 
 def together(parts: Sequence[Markings]) -> SpanTable:

@@ -24,6 +24,9 @@ THRESHOLD = 0.5
 # Of a value of 1 resampling says nothing: it never sees a disagreement. See `SpanFigures.interval`.
 NONE_SEEN = "none seen"
 
+# Items per distinct row from which rows are drawn and not items.
+FEW_REPEATS = 8
+
 EXACT, BORDERS, OVERLAP, SPANS, DISPUTED = "exact", "borders", "overlap", "spans", "disputed"
 UNITS, INSIDE, INSIDE_BOTH, INSIDE_SAME = "units", "inside", "inside both", "inside same"
 WITHIN = "within"
@@ -237,15 +240,9 @@ class SpanFigures:
         return Estimate(value, n=self.n)
 
     def interval(
-        self,
-        measure: Measure,
-        *,
-        seed: int,
-        replicates: int = REPLICATES,
-        level: float = LEVEL,
-        weighted: bool = False,
+        self, measure: Measure, resampled: FloatArray, *, seed: int, level: float = LEVEL, weighted: bool = False
     ) -> Interval | None:
-        """Percentile bootstrap over items, strata kept; None where undefined.
+        """Percentile bootstrap over items, from `resample`; None where undefined.
 
         Resampling a value of 1 never meets a disagreement. There the lower end is that of METHODS, section 3, of the
         reference: a share of 1 - .05^(1/n) of the population's items may be disputed, and agree on nothing.
@@ -257,26 +254,23 @@ class SpanFigures:
             expected = float(measure.disagreement(self.weights @ self.sums)[1]) if measure.chance else 1.0
             most = 1.0 - (1.0 - level) ** (1.0 / self.n)
             return Interval(max(1.0 - most / expected, -1.0), 1.0, level, NONE_SEEN)
-        values = self.replicates(measure, seed=seed, replicates=replicates, weighted=weighted)
-        return percentile(values, level=level, method=BOOTSTRAP, seed=seed)
+        return percentile(_values(measure, resampled), level=level, method=BOOTSTRAP, seed=seed)
 
-    def replicates(
-        self,
-        measure: Measure,
-        *,
-        seed: int | np.random.SeedSequence,
-        replicates: int = REPLICATES,
-        weighted: bool = False,
+    def resample(
+        self, *, seed: int | np.random.SeedSequence, replicates: int = REPLICATES, weighted: bool = False
     ) -> FloatArray:
-        """(replicates,) the figure of resampled items; NaN where undefined."""
+        """(replicates, n_columns) sums of items drawn anew inside each stratum: for all figures at once."""
         rng = np.random.default_rng(seed)
         factors = self.factors() if weighted else np.ones(len(self.weights))
         found = []
         step = max(1, CHUNK_CELLS // max(len(self.weights), 1))
         for start in range(0, replicates, step):
-            drawn = self._draw(rng, min(step, replicates - start)) * factors
-            found.append(_values(measure, drawn @ self.sums))
+            found.append((self._draw(rng, min(step, replicates - start)) * factors) @ self.sums)
         return np.concatenate(found)
+
+    def values(self, measure: Measure, sums: FloatArray) -> FloatArray:
+        """The figure of each row of sums, as `resample` gives them; NaN where undefined."""
+        return _values(measure, sums)
 
     def empty_stratum(self) -> int | None:
         """The first stratum without an item that two people rated."""
@@ -294,11 +288,18 @@ class SpanFigures:
         return np.asarray(each[self.strata] * (items.sum() / (each @ items)))
 
     def _draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        drawn = np.empty((size, len(self.weights)))
+        drawn = np.zeros((size, len(self.weights)))
         for stratum in np.unique(self.strata):
             within = np.flatnonzero(self.strata == stratum)
             items = self.weights[within]
-            drawn[:, within] = rng.multinomial(round(float(items.sum())), items / items.sum(), size=size)
+            n = round(float(items.sum()))
+            if len(within) * FEW_REPEATS < n:
+                drawn[:, within] = rng.multinomial(n, items / n, size=size)
+                continue
+            # Texts are hardly ever marked alike: to draw items one by one is then quicker than row by row.
+            row_of = np.repeat(within, np.rint(items).astype(np.int64))
+            for replicate in drawn:
+                replicate += np.bincount(row_of[rng.integers(0, n, n)], minlength=len(replicate))
         return drawn
 
     def _column(self, sums: Array, key: Hashable) -> Array:
