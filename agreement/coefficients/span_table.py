@@ -265,7 +265,7 @@ class SpanFigures:
         found = []
         step = max(1, CHUNK_CELLS // max(len(self.weights), 1))
         for start in range(0, replicates, step):
-            found.append((self._draw(rng, min(step, replicates - start)) * factors) @ self.sums)
+            found.append((self.draw(rng, min(step, replicates - start)) * factors) @ self.sums)
         return np.concatenate(found)
 
     def values(self, measure: Measure, sums: FloatArray) -> FloatArray:
@@ -287,7 +287,8 @@ class SpanFigures:
         each = np.divide(populations, items, out=np.zeros_like(items), where=items > 0)
         return np.asarray(each[self.strata] * (items.sum() / (each @ items)))
 
-    def _draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """(size, n_rows) items drawn anew inside each stratum."""
         drawn = np.zeros((size, len(self.weights)))
         for stratum in np.unique(self.strata):
             within = np.flatnonzero(self.strata == stratum)
