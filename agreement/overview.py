@@ -144,7 +144,7 @@ def _about(question: Question, decision: GateDecision) -> str:
     """What a gate said about one question; what it said about the draw as a whole where no threshold spoke."""
     if not decision.details or not any(finding["sentence"] in decision.reason for finding in decision.details):
         return decision.reason
-    mine = [finding for finding in decision.details if finding.get("question") == question.key]
+    mine = [finding for finding in decision.details if finding["question"] == question.key]
     return " ".join(finding["sentence"] for finding in mine) or _("No threshold is set for this question.")
 
 
