@@ -20,7 +20,9 @@ The result is plain data, and what pages, API, exports and the recompute kit rea
                    neither has the label; `table` [[both, first only], [second only, neither]] for two named raters
                    (left out where `without_raters` holds). Spans: of matched borders, `neither` is None
   pairs            [{raters n statistics table}], of pairs that share items; `table` by label as above
-  strata           [{stratum n, **entry of the headline}]
+  strata           [{stratum n, **entry of the headline}]; after those of the draw's field those by the raters' role:
+                   {stratum by raters key n, **entry}, `by` being "role" and `stratum` lead or annotator: the people
+                   of one role among themselves, where there are two or more and others have another role. Not of spans
   weighting        None, or, where strata were drawn at unequal rates, {key title as_drawn weighted strata}: two entries
                    of the headline, never one in the place of the other, and [{stratum population rated complete}].
                    Every other statistic of the whole table has its own "weighted" entry inside its entry
@@ -159,6 +161,7 @@ def digest(draw: Draw, matrix: Matrix, context: Context) -> str:
         "labels": [[label.key, label.value] for label in matrix.labels],
         "answers": [sorted(answer) for answer in ratings.labels if isinstance(answer, frozenset)],
         "raters": list(ratings.raters),
+        "roles": [matrices.role_of(member) for member in matrix.raters],
         "strata": matrix.strata,
         "populations": ratings.populations,
         "protocol": draw.protocol,

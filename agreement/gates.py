@@ -118,7 +118,7 @@ def findings(rule: QuestionRule, result: Mapping[str, Any], *, text: str, minimu
         sentence = _("%(about)s: no threshold is set for this question, so it holds nothing back.")
         return [Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)})]
     found = [_finding(judged) for judged in _judged(rule, result, text, minimum_n)]
-    if rule.stratum_threshold is not None and not result["strata"]:
+    if rule.stratum_threshold is not None and not _strata(result):
         sentence = _("%(about)s: the draw has no strata, so the threshold for each of them holds nothing back.")
         found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}))
     return found + [_unjudged(rule, *label, text=text) for label in _rare_labels(rule, result)]
@@ -172,11 +172,16 @@ def _judged(rule: QuestionRule, result: Mapping[str, Any], text: str, minimum_n:
                 about = _part(text, label["name"])
                 yield Judged(rule, about, LABEL, label["key"], title, entry, rule.class_threshold, 0)
     if rule.stratum_threshold is not None:
-        for entry in result["strata"]:
+        for entry in _strata(result):
             name = entry["stratum"]
             about = _part(text, name or _("without a value"))
             title = _(chosen["title"])
             yield Judged(rule, about, STRATUM, name, title, entry, rule.stratum_threshold, rule.minimum_uses)
+
+
+def _strata(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The strata that the draw was split by; people of one role are told apart and not judged."""
+    return [entry for entry in result["strata"] if "by" not in entry]
 
 
 def _labels(result: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], float]]:

@@ -21,6 +21,8 @@ from agreement.matrices import Matrix
 from agreement.protocol import AUTO, Protocol
 from annotations.models import Draw
 
+# What an entry of the strata is by, where it is not by a value of the draw's field.
+ROLE = "role"
 PAIR_COEFFICIENTS = ("cohen_kappa", "weighted_kappa_linear", "weighted_kappa_quadratic")
 
 Entry = dict[str, Any]
@@ -198,8 +200,17 @@ def _kappas(statistics: Mapping[str, Any], n_raters: int, place: int) -> Entry:
 
 
 def _strata(matrix: Matrix, coefficient: Coefficient, seed: int) -> list[Entry]:
+    """The headline of each stratum of the draw, then of the people of each role among themselves."""
     parts = [(name, matrix.in_stratum(place)) for place, name in enumerate(matrix.strata)]
-    return [{"stratum": name, "n": round(part.n_paired), **entry_of(coefficient, part, seed)} for name, part in parts]
+    found = [{"stratum": name, "n": round(part.n_paired), **entry_of(coefficient, part, seed)} for name, part in parts]
+    for role, columns in matrix.by_role().items():
+        part = matrix.ratings.select(columns)
+        # Among themselves: the expert, if there is one, may be of another role.
+        own = _takes(COEFFICIENTS.get(coefficient.key, _alpha(matrix.level)), matrix.level, part)
+        people = [part.raters[place] for place in range(part.n_raters)]
+        about = {"stratum": role, "by": ROLE, "raters": people, "key": own.key, "n": round(part.n_paired)}
+        found.append(about | entry_of(own, part, seed))
+    return found
 
 
 def _weighting(matrix: Matrix, coefficient: Coefficient, statistics: Mapping[str, Any]) -> Entry | None:
@@ -273,6 +284,11 @@ def _takes(coefficient: Coefficient, level: str, *sides: Ratings) -> Coefficient
     """The coefficient, or where it does not take all of these ratings (two raters, several) the alpha that does."""
     if all(coefficient.applies(side, level) for side in sides):
         return coefficient
+    return _alpha(level)
+
+
+def _alpha(level: str) -> Coefficient:
+    """The alpha that takes any ratings of a level."""
     return COEFFICIENTS["krippendorff_alpha_masi" if level == MULTILABEL else f"krippendorff_alpha_{level}"]
 
 

@@ -25,6 +25,7 @@ from agreement.coefficients.ratings import Label as Name
 from agreement.markings import Marked, Markings
 from agreement.patterns import AnswerText as AnswerText
 from annotations.models import Annotation, Draw, WaveItem
+from projects.enums import Role
 from projects.models import GuidelineVersion, Label, Membership, Question
 from projects.task_types import TASK_TYPES
 
@@ -68,6 +69,22 @@ class Matrix:
             raise ValueError("This draw has no strata.")
         mask = ratings.strata == place
         return Ratings(ratings.codes[mask], ratings.weights[mask], ratings.labels, ratings.raters, ratings.values)
+
+    def by_role(self) -> dict[str, list[int]]:
+        """Role -> the columns of its people, of roles that two or more share while others have another; none of
+        places of ratings."""
+        roles = [role_of(member) for member in self.raters]
+        if self.ratings.exchangeable or len(set(roles)) < 2:
+            return {}
+        columns = {role: [place for place, each in enumerate(roles) if each == role] for role in sorted(set(roles))}
+        return {role: places for role, places in columns.items() if role and len(places) > 1}
+
+
+def role_of(member: Membership) -> str:
+    """The role in which a member rates: a lead who labels, too, is a lead; empty for ratings made elsewhere."""
+    if member.is_lead:
+        return str(Role.LEAD)
+    return str(Role.ANNOTATOR) if member.is_annotator else ""
 
 
 def measured(draw: Draw) -> QuerySet[Annotation]:

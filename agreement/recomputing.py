@@ -17,6 +17,7 @@ from agreement.markings import Marked, Markings, Tokens
 from agreement.matrices import Matrix
 from annotations.enums import DrawState
 from annotations.models import Draw, Wave
+from projects.enums import Role
 from projects.formats import FORMATS
 from projects.models import GuidelineVersion, Label, Membership, Question
 from projects.task_types import TASK_TYPES
@@ -124,6 +125,7 @@ def differences(stated: Any, found: Any, path: tuple[str, ...] = ()) -> Iterator
 
 
 def _verdict(kit: Kit, measurement: Measurement, question_key: str, stated: dict[str, Any]) -> Verdict:
+    _take_roles(measurement, stated)
     matrix = measurement.matrix(question_key)
     if matrix is None:
         raise BadKit(f"Wave {measurement.draw.wave.number} has figures on {question_key!r} and asks no such question.")
@@ -142,6 +144,16 @@ def _verdict(kit: Kit, measurement: Measurement, question_key: str, stated: dict
         sum(1 for _ in _numbers(found)),
         tuple(differing),
     )
+
+
+def _take_roles(measurement: Measurement, stated: Mapping[str, Any]) -> None:
+    """Who rated in which role, from the figure itself: people may have other roles by now."""
+    role_of = {
+        rater: each["stratum"] for each in stated.get("strata", []) for rater in each.get("raters", []) if "by" in each
+    }
+    for member in measurement.raters:
+        role = role_of.get(str(member.uuid))
+        member.is_lead, member.is_annotator = role == Role.LEAD, role == Role.ANNOTATOR
 
 
 def _as_far_as(stated: Any, found: Any) -> Any:

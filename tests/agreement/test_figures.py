@@ -324,6 +324,25 @@ def test_spans_of_an_enriched_draw_are_weighted_too() -> None:
     assert found["weighting"]["as_drawn"]["value"] < found["weighting"]["weighted"]["value"]
 
 
+@pytest.mark.parametrize("expert", ["", str(CARA.uuid)], ids=["among equals", "with an expert"])
+def test_people_of_one_role_among_themselves(monkeypatch: pytest.MonkeyPatch, expert: str) -> None:
+    """Two annotators who agree, and a lead who does not."""
+    for member, role in ((ANNA, "is_annotator"), (BEN, "is_annotator"), (CARA, "is_lead")):
+        monkeypatch.setattr(member, role, True)
+    rows = [(("a", "a", "b"), "", 5), (("b", "b", "a"), "", 5), (("a", "a", "a"), "", 2)]
+
+    (found,) = result("nominal", ["a", "b"], rows, expert=expert)["strata"]
+
+    assert (found["stratum"], found["by"], found["raters"], found["key"], found["n"], found["value"]) == (
+        "annotator",
+        "role",
+        [str(ANNA.uuid), str(BEN.uuid)],
+        "krippendorff_alpha_nominal",
+        12,
+        1.0,
+    )
+
+
 # -- two labels as one ------------------------------------------------------------------------------------------------
 
 

@@ -189,7 +189,7 @@ def test_sets_spans_and_the_expert_are_recomputed(
     factories.question(version, "tags", ("x", "y", "z"), task_type="multilabel")
     factories.question(version, "where", ("who", "what"), task_type="spans")
     factories.question(version, "why", (), task_type="text")
-    cara = factories.member(project, "cara")
+    cara = factories.member(project, "cara", "annotator", "lead")
 
     def answers(i: int) -> dict[str, Any]:
         span = {"field": "text", "start": i % 3, "end": 4 + i % 2, "label": ("who", "what")[i % 5 == 0]}
@@ -220,6 +220,7 @@ def test_sets_spans_and_the_expert_are_recomputed(
         "where": "krippendorff_alpha_nominal",
     }
     assert all("value" in result["weighting"]["weighted"] for result in results.values())
+    assert [each["raters"] for each in results["tags"]["strata"] if "by" in each] == [[str(anna.uuid), str(ben.uuid)]]
     assert "something of its own" not in path.read_text(encoding="utf-8")
     marked = next(line for line in lines if line["record"] == "rating" and line["answers"]["where"])
     marked["answers"]["where"][0]["end"] += 3
