@@ -48,15 +48,8 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
     chosen = _headline(protocol, matrix, known, statistics)
     coefficient = known[chosen["key"]]
     statistics.setdefault(coefficient.key, entry_of(coefficient, ratings, seed))
-    if level == MULTILABEL:
-        found = set_figures.named(found, ratings, matrix.labels)
-        if protocol.expert and not ratings.exchangeable:
-            statistics = found["statistics"]
-            statistics[set_figures.WITH_EXPERT] = set_figures.with_expert(ratings, labels, protocol.expert, seed)
-            found["titles"][set_figures.WITH_EXPERT] = set_figures.TITLES[set_figures.WITH_EXPERT]
-    else:
-        found |= {"coincidences": plain(pair_counts(ratings)), "per_label": [], "titles": {}}
-        found["merged"] = _merged(ratings, level, coefficient, chosen, seed, statistics)
+    found = (_of_sets if level == MULTILABEL else _of_labels)(found, matrix, protocol, coefficient, seed)
+    statistics = found["statistics"]
     found["titles"] |= {key: each.title for key, each in known.items() if key in statistics and key not in COEFFICIENTS}
     diagnostics = diagnose(ratings, level, minimum_n=protocol.minimum_n)
     found |= {
@@ -73,6 +66,23 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "pooled": _pooled(others, draw, matrix, coefficient, seed),
     }
     return _without_raters(found) if ratings.exchangeable else found
+
+
+def _of_sets(found: Entry, matrix: Matrix, protocol: Protocol, coefficient: Coefficient, seed: int) -> Entry:
+    """A summary of sets with its tables by label, and each label with the expert."""
+    found = set_figures.named(found, matrix.ratings, matrix.labels)
+    if protocol.expert and not matrix.ratings.exchangeable:
+        key, labels = set_figures.WITH_EXPERT, [label.key for label in matrix.labels]
+        found["statistics"][key] = set_figures.with_expert(matrix.ratings, labels, protocol.expert, seed)
+        found["titles"][key] = set_figures.TITLES[key]
+    return found
+
+
+def _of_labels(found: Entry, matrix: Matrix, protocol: Protocol, coefficient: Coefficient, seed: int) -> Entry:
+    """A summary of single labels with their pairs, and what two of them would be as one."""
+    pairs = pair_counts(matrix.ratings)
+    merged = _merged(matrix, coefficient, pairs, seed, found["statistics"][coefficient.key])
+    return {**found, "coincidences": plain(pairs), "per_label": [], "titles": {}, "merged": merged}
 
 
 def expert_column(protocol: Protocol, ratings: Ratings) -> int | None:
@@ -153,16 +163,13 @@ def _headline(
     }
 
 
-def _merged(
-    ratings: Ratings, level: str, coefficient: Coefficient, chosen: Entry, seed: int, statistics: Mapping[str, Any]
-) -> list[Entry]:
+def _merged(matrix: Matrix, coefficient: Coefficient, pairs: FloatArray, seed: int, before: Entry) -> list[Entry]:
     def as_it_would_be(changed: Ratings) -> Entry | None:
         # Numbers of two labels that are one are nobody's to make up.
         return None if coefficient.needs_values else entry_of(coefficient, changed, seed)
 
-    before = statistics[coefficient.key]
-    found = merging.merged(ratings, level, pair_counts(ratings), as_it_would_be, before)
-    return [{**each, "key": chosen["key"], "title": chosen["title"]} for each in found]
+    found = merging.merged(matrix.ratings, matrix.level, pairs, as_it_would_be, before)
+    return [{**each, "key": coefficient.key, "title": coefficient.title} for each in found]
 
 
 def _unused(found: Mapping[str, Any], matrix: Matrix) -> list[Diagnostic]:
