@@ -11,6 +11,7 @@ from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES
 from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
+from agreement.coefficients.expert import TITLES as EXPERT_TITLES
 from agreement.coefficients.ratings import Ratings
 from agreement.coefficients.summary import as_json
 from agreement.files import Loaded
@@ -18,7 +19,7 @@ from agreement.files import Loaded
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
-    "expert_kappa_pooled": "Cohen's kappa with the expert (all ratings by others, each with the expert's)",
+    **EXPERT_TITLES,
     "weighted_kappa_custom": "Weighted kappa (declared weights)",
 }
 

@@ -80,6 +80,8 @@ class Protocol(MemberView):
         standing = protocols.of_project(self.member.project)
         sent = shapes.ProtocolSerializer(standing, data=request.data, partial=True)
         sent.is_valid(raise_exception=True)
-        wanted = shapes.changed(standing, sent.validated_data, protocols.metadata_fields(self.member.project))
+        own = self.member.project
+        raters = [str(member.uuid) for member in protocols.annotators(own)]
+        wanted = shapes.changed(standing, sent.validated_data, protocols.metadata_fields(own), raters)
         protocols.save(self.member.project, wanted, by=self.member)
         return Response(shapes.ProtocolSerializer(wanted).data)

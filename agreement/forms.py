@@ -10,8 +10,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agreement import protocol as protocols
+from agreement.coefficients.classes import MINIMUM_USES
+from agreement.coefficients.coefficient import NOMINAL, ORDINAL
+from agreement.coefficients.headline import TEXT
 from agreement.protocol import AUTO, ESTIMATE, LOW, Protocol, QuestionRule
-from projects.models import Question
+from projects.models import Membership, Question
 
 THRESHOLD_ON = [
     (LOW, gettext_lazy("the lower bound of the interval")),
@@ -50,6 +53,14 @@ class ProtocolForm(forms.Form):
             "overlap, and figures of its own."
         ),
     )
+    expert = forms.ChoiceField(
+        label=gettext_lazy("Expert"),
+        required=False,
+        help_text=gettext_lazy(
+            "One person whose labels the others are compared with: the headline is then agreement with this expert, "
+            "and everybody has a figure of their own with them. It counts the overlap items that they rate."
+        ),
+    )
     minimum_n = forms.IntegerField(
         label=gettext_lazy("Smallest n of the gate"),
         help_text=gettext_lazy("With fewer measured items the gate says “not enough data” instead of pass or hold."),
@@ -77,7 +88,13 @@ class ProtocolForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, *, protocol: Protocol, questions: Sequence[Question], strata_fields: Sequence[str]
+        self,
+        data: Any = None,
+        *,
+        protocol: Protocol,
+        questions: Sequence[Question],
+        strata_fields: Sequence[str],
+        annotators: Sequence[Membership] = (),
     ) -> None:
         names = [*type(self).base_fields]
         initial = {name: getattr(protocol, name) for name in names}
@@ -86,8 +103,16 @@ class ProtocolForm(forms.Form):
         kept = [protocol.strata_field] if protocol.strata_field not in ("", *strata_fields) else []
         choices = [("", _("nothing")), *((name, name) for name in [*strata_fields, *kept])]
         self.fields["strata_field"] = self._choice("strata_field", choices)
+        self.raters = {str(member.uuid): member.name for member in annotators}
+        # Who is named and labels here no longer is told so when the form is sent.
+        gone = [(protocol.expert, _("somebody who no longer labels here"))] if self._expert_is_gone else []
+        self.fields["expert"] = self._choice("expert", [("", _("nobody")), *self.raters.items(), *gone])
         for rule in protocol.questions.values():
             self._add_question(rule)
+
+    @property
+    def _expert_is_gone(self) -> bool:
+        return self.protocol.expert not in ("", *self.raters)
 
     @property
     def general(self) -> list[forms.BoundField]:
@@ -95,7 +120,7 @@ class ProtocolForm(forms.Form):
 
     @property
     def by_question(self) -> list[tuple[Question, list[forms.BoundField]]]:
-        """Each question with its fields, for the template."""
+        """Each question with its fields, for the template; none for one that is not measured."""
         prefixes = [(question, f"{question.key}.") for question in self.questions]
         return [(q, [self[name] for name in self.fields if name.startswith(prefix)]) for q, prefix in prefixes]
 
@@ -111,7 +136,7 @@ class ProtocolForm(forms.Form):
         general = {name: data[name] for name in type(self).base_fields}
         rules = {key: self._read(rule, data) for key, rule in self.protocol.questions.items()}
         said = replace(self.protocol, **general, questions=rules)
-        for name, sentence in said.problems(self.strata_fields):
+        for name, sentence in said.problems(self.strata_fields, self.raters):
             self.add_error(name if name in self.fields else None, sentence)
         data["protocol"] = said
         return data
@@ -121,7 +146,8 @@ class ProtocolForm(forms.Form):
         return forms.ChoiceField(label=base.label, help_text=base.help_text, required=False, choices=choices)
 
     def _add_question(self, rule: QuestionRule) -> None:
-        ordered = rule.level != "nominal"
+        if rule.level == TEXT:
+            return  # nothing is measured, and the template says what to ask instead
         named = [(AUTO, _("chosen from the scale and the number of raters"))]
         # With more ratings per item fewer fit; which ones do is checked with the number that was sent.
         named += [(entry.key, entry.title) for entry in protocols.offered(rule.level, 2)]
@@ -132,12 +158,13 @@ class ProtocolForm(forms.Form):
                 help_text=_("Chosen: Cohen's kappa for two raters, weighted on a scale; else Krippendorff's alpha."),
             )
         }
-        if ordered:
+        if rule.level == ORDINAL:
             fields["weights"] = forms.ChoiceField(
                 label=_("Weights of disagreements"),
                 choices=[("linear", _("linear: by the steps between")), ("quadratic", _("quadratic: by their square"))],
                 help_text=_("Used where the headline is weighted kappa; both are always on the page."),
             )
+        if rule.level != NOMINAL:
             fields["conflict_gap"] = forms.DecimalField(
                 label=_("Conflict above a gap of"),
                 help_text=_(
@@ -157,6 +184,20 @@ class ProtocolForm(forms.Form):
             required=False,
             help_text=_("Kappa of the label against all others, for labels used often enough. Empty: none."),
         )
+        fields["stratum_threshold"] = forms.DecimalField(
+            label=_("Threshold for each stratum"),
+            required=False,
+            help_text=_("The headline of each value that the draw is split by. Empty: none."),
+        )
+        fields["minimum_uses"] = forms.IntegerField(
+            label=_("Smallest count of a label or stratum"),
+            required=False,
+            help_text=_(
+                "A label that is used less often is not judged by itself; a stratum with fewer measured items is not "
+                "enough data. Empty: %(usual)s."
+            )
+            % {"usual": MINIMUM_USES},
+        )
         for name, field in fields.items():
             value = getattr(rule, name)
             field.initial = Decimal(str(value)) if isinstance(value, float) else value
@@ -168,4 +209,6 @@ class ProtocolForm(forms.Form):
         for name, value in given.items():
             if isinstance(value, Decimal):
                 given[name] = float(value)
+        if given.get("minimum_uses", 0) is None:
+            given["minimum_uses"] = MINIMUM_USES
         return replace(rule, **given)

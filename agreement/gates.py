@@ -1,11 +1,19 @@
 """Gates: what the thresholds of a protocol say about a closed draw, and what that does to the waves after it.
 
 A decision is a row that is never changed; the newest one holds. Thresholds were declared before the first rating, so
-nothing here chooses: while the draw is open the answer is "not enough data".
+nothing here chooses: while the draw is open the answer is "not enough data". There is one decision for a draw, which
+holds where any question or part of one does. Its `details` are findings, one for each threshold and one for each
+question without any:
+
+  outcome    pass, hold, not_enough; or "none": there is no threshold, or too few ratings to judge this label by itself
+  question   its key;  about  its text, with the label's or stratum's name: what people read
+  part       "whole", "label", "stratum" or "none";  name  the key of the label, the stratum, else ""
+  title on value threshold n minimum            `on` is "low" or "estimate"; value None where undefined
+  sentence   all that in words
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +22,6 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agreement import charts
-from agreement.coefficients.classes import MINIMUM_USES
 from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
 from agreement.protocol import ESTIMATE, Protocol, QuestionRule
@@ -28,18 +35,44 @@ from projects.models import Membership, Project, Question
 
 # The worst of several findings is the outcome.
 SEVERITY = (GateOutcome.HOLD, GateOutcome.NOT_ENOUGH, GateOutcome.PASS)
+# A finding that judges nothing: no threshold is set, or there is too little to judge a label by itself.
+NONE = "none"
+WHOLE, LABEL, STRATUM = "whole", "label", "stratum"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one threshold says. `about` is the question, or the question and a label."""
+    """What one threshold says, or that there is none. See the module for the fields."""
 
-    outcome: GateOutcome
+    outcome: str
+    question: str
     about: str
     sentence: str
+    part: str = NONE
+    name: str = ""
+    title: str = ""
+    on: str = ""
+    value: float | None = None
+    threshold: float | None = None
+    n: float = 0
+    minimum: int = 0
 
-    def as_json(self) -> dict[str, str]:
-        return {"outcome": str(self.outcome), "about": self.about, "sentence": self.sentence}
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"outcome": str(self.outcome)}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One figure that a threshold is for: of the whole question, of a label or of a stratum."""
+
+    rule: QuestionRule
+    about: str
+    part: str
+    name: str
+    title: str
+    entry: Mapping[str, Any]
+    threshold: float
+    minimum: int
 
 
 def newest(draw: Draw) -> GateDecision | None:
@@ -57,12 +90,18 @@ def decide(draw: Draw, runs: Iterable[Run], *, questions: Iterable[Question], at
     """Judge a closed draw by its final runs and log it; a pass lets the waves after it go."""
     if draw.is_open:
         raise ValueError("the gate of an open draw says not enough data")
-    protocol = Protocol.from_json(draw.protocol, questions)
+    asked = list(questions)
+    protocol = Protocol.from_json(draw.protocol, asked)
     by_question = {run.question_key: run for run in runs}
     found = [
         finding
-        for rule in protocol.questions.values()
-        for finding in findings(rule, by_question[rule.key].result, minimum_n=protocol.minimum_n)
+        for question in asked
+        for finding in findings(
+            protocol.questions[question.key],
+            by_question[question.key].result,
+            text=question.text,
+            minimum_n=protocol.minimum_n,
+        )
     ]
     outcome, reason = _judge(draw, found)
     decision = GateDecision.objects.create(
@@ -73,16 +112,16 @@ def decide(draw: Draw, runs: Iterable[Run], *, questions: Iterable[Question], at
     return decision
 
 
-def findings(rule: QuestionRule, result: Mapping[str, Any], *, minimum_n: int) -> list[Finding]:
-    """What the thresholds of one question say about its figures."""
-    found = []
-    if rule.threshold is not None:
-        headline = result["headline"]
-        entry = result["statistics"][headline["key"]]
-        found.append(_finding(rule.key, headline["title"], entry, rule.threshold, rule, minimum_n))
-    if rule.class_threshold is not None:
-        found += _class_findings(rule, result, rule.class_threshold)
-    return found
+def findings(rule: QuestionRule, result: Mapping[str, Any], *, text: str, minimum_n: int) -> list[Finding]:
+    """What the thresholds of one question say about its figures; that there is none, where there is none."""
+    if not rule.has_threshold:
+        sentence = _("%(about)s: no threshold is set for this question, so it holds nothing back.")
+        return [Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)})]
+    found = [_finding(judged) for judged in _judged(rule, result, text, minimum_n)]
+    if rule.stratum_threshold is not None and not _strata(result):
+        sentence = _("%(about)s: the draw has no strata, so the threshold for each of them holds nothing back.")
+        found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}))
+    return found + [_unjudged(rule, *label, text=text) for label in _rare_labels(rule, result)]
 
 
 @transaction.atomic
@@ -113,52 +152,114 @@ def waive(draw: Draw, *, reason: str, by: Membership, at: datetime) -> GateDecis
 def _judge(draw: Draw, found: list[Finding]) -> tuple[GateOutcome, str]:
     if draw.closing == Closing.EARLY:
         return GateOutcome.HOLD, _("The draw was closed early: %(reason)s") % {"reason": draw.reason}
-    if not found:
+    outcomes = {finding.outcome for finding in found} - {NONE}
+    if not outcomes:
         return GateOutcome.PASS, _("No threshold is set.")
-    outcome = next(outcome for outcome in SEVERITY if any(finding.outcome == outcome for finding in found))
+    outcome = next(outcome for outcome in SEVERITY if outcome in outcomes)
     return outcome, " ".join(finding.sentence for finding in found if finding.outcome == outcome)
 
 
-def _class_findings(rule: QuestionRule, result: Mapping[str, Any], threshold: float) -> list[Finding]:
-    """With many labels some lower bound fails by chance, so a label needs a number of uses (METHODS, section 7)."""
+def _judged(rule: QuestionRule, result: Mapping[str, Any], text: str, minimum_n: int) -> Iterator[Judged]:
+    """Every figure of the question that has a threshold: the headline, each label used often enough, each stratum."""
+    chosen = result["headline"]
+    if rule.threshold is not None:
+        entry = result["statistics"][chosen["key"]]
+        yield Judged(rule, _quoted(text), WHOLE, "", _(chosen["title"]), entry, rule.threshold, minimum_n)
+    if rule.class_threshold is not None:
+        title = _("agreement on this label against the rest")
+        for label, entry, often in _labels(result):
+            if often >= rule.minimum_uses:
+                about = _part(text, label["name"])
+                yield Judged(rule, about, LABEL, label["key"], title, entry, rule.class_threshold, 0)
+    if rule.stratum_threshold is not None:
+        for entry in _strata(result):
+            name = entry["stratum"]
+            about = _part(text, name or _("without a value"))
+            title = _(chosen["title"])
+            yield Judged(rule, about, STRATUM, name, title, entry, rule.stratum_threshold, rule.minimum_uses)
+
+
+def _strata(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The strata that the draw was split by; people of one role are told apart and not judged."""
+    return [entry for entry in result["strata"] if "by" not in entry]
+
+
+def _labels(result: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], float]]:
+    """Each label with its figure against the rest, and how often it was used."""
     statistics, uses = result["statistics"], result["uses"]
     entries = statistics.get("per_class_kappa") or statistics["per_class_alpha"]
-    found = []
     for place, (label, entry) in enumerate(zip(result["labels"], entries, strict=True)):
         # Of two raters each has to have used it so often, of several all together twice as often.
         counts = [row[place] for row in uses]
-        often = min(counts, default=0) if len(counts) == 2 else sum(counts) / 2
-        if often >= MINIMUM_USES:
-            about = f"{rule.key}, {label['name']}"
-            found.append(_finding(about, _("agreement on this label against the rest"), entry, threshold, rule, 0))
-    return found
+        yield label, entry, min(counts, default=0) if len(counts) == 2 else sum(counts) / 2
 
 
-def _finding(
-    about: str, title: str, entry: Mapping[str, Any], threshold: float, rule: QuestionRule, minimum_n: int
-) -> Finding:
-    words: dict[str, object] = {
-        "about": about,
-        "title": title,
-        "threshold": charts.number(threshold),
+def _rare_labels(rule: QuestionRule, result: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], float]]:
+    """With many labels some lower bound fails by chance, so a label needs a number of uses (METHODS, section 7)."""
+    if rule.class_threshold is None:
+        return []
+    return [(label, often) for label, _entry, often in _labels(result) if often < rule.minimum_uses]
+
+
+def _unjudged(rule: QuestionRule, label: Mapping[str, Any], often: float, *, text: str) -> Finding:
+    about = _part(text, label["name"])
+    sentence = _("%(about)s: used %(n)s times, and a label is judged by itself from %(minimum)s uses on.")
+    words = {"about": about, "n": f"{often:g}", "minimum": rule.minimum_uses}
+    return Finding(NONE, rule.key, about, sentence % words, LABEL, label["key"], n=often, minimum=rule.minimum_uses)
+
+
+def _finding(judged: Judged) -> Finding:
+    entry, rule = judged.entry, judged.rule
+    on_estimate = rule.threshold_on == ESTIMATE
+    measured = entry.get("value") if on_estimate else (entry.get("interval") or [None])[0]
+    outcome, sentence = _verdict(judged, measured, on_estimate=on_estimate)
+    words = {
+        "about": judged.about,
+        "title": judged.title,
+        "value": "" if measured is None else charts.number(measured),
+        "threshold": charts.number(judged.threshold),
         "n": entry["n"],
-        "minimum": minimum_n,
-        "why": entry.get("sentence", ""),
+        "minimum": judged.minimum,
+        "why": _(entry["sentence"]) if "sentence" in entry else "",
     }
-    if entry["n"] < minimum_n:
-        sentence = _("%(about)s: measured on %(n)s items, and the protocol asks for %(minimum)s.")
-        return Finding(GateOutcome.NOT_ENOUGH, about, sentence % words)
-    measured = entry.get("value") if rule.threshold_on == ESTIMATE else entry.get("interval", [None])[0]
+    return Finding(
+        outcome=outcome,
+        question=rule.key,
+        about=judged.about,
+        sentence=(sentence % words).strip(),
+        part=judged.part,
+        name=judged.name,
+        title=judged.title,
+        on=rule.threshold_on,
+        value=measured,
+        threshold=judged.threshold,
+        n=entry["n"],
+        minimum=judged.minimum,
+    )
+
+
+def _verdict(judged: Judged, measured: float | None, *, on_estimate: bool) -> tuple[str, str]:
+    """The outcome and the template of its sentence. Too few items are told before what they would say."""
+    if judged.entry["n"] < judged.minimum:
+        return GateOutcome.NOT_ENOUGH, _("%(about)s: measured on %(n)s items, and the protocol asks for %(minimum)s.")
+    if measured is None and "value" not in judged.entry:
+        return GateOutcome.HOLD, _("%(about)s: %(title)s is undefined. %(why)s")
     if measured is None:
-        sentence = _("%(about)s: %(title)s is undefined. %(why)s")
-        return Finding(GateOutcome.HOLD, about, (sentence % words).strip())
-    words["value"] = charts.number(measured)
-    if rule.threshold_on == ESTIMATE:
+        return GateOutcome.HOLD, _("%(about)s: %(title)s has no interval, and the threshold is for its lower bound.")
+    passed = measured >= judged.threshold
+    if on_estimate:
         reached = _("%(about)s: %(title)s is %(value)s and reaches the threshold, %(threshold)s.")
         missed = _("%(about)s: %(title)s is %(value)s, and the threshold is %(threshold)s.")
     else:
         reached = _("%(about)s: the lower bound of %(title)s is %(value)s and reaches the threshold, %(threshold)s.")
         missed = _("%(about)s: the lower bound of %(title)s is %(value)s, and the threshold is %(threshold)s.")
-    if measured >= threshold:
-        return Finding(GateOutcome.PASS, about, reached % words)
-    return Finding(GateOutcome.HOLD, about, missed % words)
+    return (GateOutcome.PASS, reached) if passed else (GateOutcome.HOLD, missed)
+
+
+def _quoted(text: str) -> str:
+    """A question in a sentence, shortened where it is long."""
+    return _("“%(text)s”") % {"text": text if len(text) <= 80 else f"{text[:79]}…"}
+
+
+def _part(text: str, name: str) -> str:
+    return _("%(question)s, %(part)s") % {"question": _quoted(text), "part": name}

@@ -5,7 +5,8 @@ apart by "record":
 
   kit       schema, engine, project
   draw      its protocol, guideline version, strata, raters and questions with their labels; then, of this draw,
-  rating    one rater's measured answers to one item, the ratings of an item together
+  item      where spans are asked for: the places of the tokens in the item's texts, without the texts
+  rating    one rater's measured answers to one item, the ratings of an item together and after their "item"
   skip      one rater's skip of one item
   figures   the result of the run that pages and reports show, for each question
 
@@ -13,18 +14,20 @@ Open draws are left out: their figures are interim. People are named by their la
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from django.db.models import QuerySet
 
-from agreement import matrices, runs
+from agreement import markings, matrices, runs
 from agreement.coefficients import ENGINE_VERSION
+from agreement.markings import TOKENISATION
 from agreement.models import Run
 from annotations.enums import AssignmentState
 from annotations.models import Annotation, Assignment, Draw
 from projects.models import Project, Question
 from projects.task_types import Json
 
-SCHEMA = 1
+SCHEMA = 2
 CHUNK = 2000
 
 Numbered = Iterator[tuple[int, Mapping[str, Json]]]
@@ -47,9 +50,9 @@ def rows(project: Project, hidden: Sequence[Draw]) -> Numbered:
     for draw in draws:
         asked = matrices.questions(draw)
         yield done, _draw_row(draw, asked)
-        for rating in _ratings(draw):
-            done += 1
-            yield done, rating
+        for row in _ratings(draw, with_tokens=any(map(matrices.has_spans, asked))):
+            done += row["record"] == "rating"
+            yield done, row
         yield from ((done, skip) for skip in _skips(draw))
         found = (runs_of.get((draw.pk, question.key)) for question in asked)
         yield from ((done, _figures_row(draw, run)) for run in found if run is not None and not run.interim)
@@ -75,6 +78,7 @@ def _draw_row(draw: Draw, asked: Sequence[Question]) -> Mapping[str, Json]:
         "closed_at": draw.closed_at.isoformat() if draw.closed_at else None,
         "size": draw.size,
         "protocol": draw.protocol,
+        "tokenisation": TOKENISATION,
         "strata": {name: list(sizes) for name, sizes in matrices.stratum_sizes(draw).items()},
         "raters": [str(member.uuid) for member in matrices.raters(draw)],
         "questions": [
@@ -91,8 +95,8 @@ def _draw_row(draw: Draw, asked: Sequence[Question]) -> Mapping[str, Json]:
     }
 
 
-def _ratings(draw: Draw) -> Iterator[Mapping[str, Json]]:
-    fields = (
+def _ratings(draw: Draw, *, with_tokens: bool) -> Iterator[Mapping[str, Json]]:
+    fields = [
         "item__uuid",
         "item__external_id",
         "wave_item__stratum",
@@ -100,9 +104,16 @@ def _ratings(draw: Draw) -> Iterator[Mapping[str, Json]]:
         "version__major",
         "version__minor",
         "answers",
-    )
+        *(["item__content"] if with_tokens else []),
+    ]
     found = matrices.measured(draw).order_by("wave_item_id", "pk").values_list(*fields)
-    for item, external_id, stratum, rater, major, minor, answers in found.iterator(chunk_size=CHUNK):
+    last, row = None, tuple[Any, ...]()
+    for row in found.iterator(chunk_size=CHUNK):
+        item, external_id, stratum, rater, major, minor, answers = row[:7]
+        if with_tokens and item != last:
+            places: dict[str, Json] = {name: _pairs(ends) for name, ends in markings.tokens_of(row[7]).items()}
+            yield {"record": "item", "item": str(item), "tokens": places}
+        last = item
         yield {
             "record": "rating",
             "item": str(item),
@@ -112,6 +123,10 @@ def _ratings(draw: Draw) -> Iterator[Mapping[str, Json]]:
             "version": f"{major}.{minor}",
             "answers": answers,
         }
+
+
+def _pairs(tokens: Sequence[tuple[int, int]]) -> list[Json]:
+    return [[start, end] for start, end in tokens]
 
 
 def _skips(draw: Draw) -> Iterator[Mapping[str, Json]]:

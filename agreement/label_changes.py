@@ -51,7 +51,7 @@ def _matrix(draw: Draw, key: str, *, at: datetime) -> Matrix | None:
     asked = next((question for question in matrices.questions(draw) if question.key == key), None)
     return (
         None
-        if asked is None or not matrices.is_measured(asked)
+        if asked is None or not matrices.is_single(asked)
         else matrices.of(draw, asked, by=matrices.raters(draw), at=at)
     )
 

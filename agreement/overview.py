@@ -144,8 +144,8 @@ def _about(question: Question, decision: GateDecision) -> str:
     """What a gate said about one question; what it said about the draw as a whole where no threshold spoke."""
     if not decision.details or not any(finding["sentence"] in decision.reason for finding in decision.details):
         return decision.reason
-    mine = [f for f in decision.details if f["about"] == question.key or f["about"].startswith(f"{question.key}, ")]
-    return " ".join(f["sentence"] for f in mine) or _("No threshold is set for this question.")
+    mine = [finding for finding in decision.details if finding["question"] == question.key]
+    return " ".join(finding["sentence"] for finding in mine) or _("No threshold is set for this question.")
 
 
 def _state(draw: Draw, question: Question, run: Run | None, *, seen: bool) -> str:
@@ -154,7 +154,7 @@ def _state(draw: Draw, question: Question, run: Run | None, *, seen: bool) -> st
     if draw.state == DrawState.ABANDONED:
         return _("abandoned")
     if run is None and not matrices.is_measured(question):
-        return _("no coefficient for this kind of answer yet")
+        return matrices.not_measured(question)
     if run is None:
         return _("no figures yet")
     if draw.is_open:

@@ -4,22 +4,34 @@ One grouped query for a question, in as many draws as are wanted; Django cannot 
 is written here. Nothing is as large as the number of items but the database's own work.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Case, Count, F, Func, Max, QuerySet, TextField, Value, When, Window
 from django.db.models.functions import RowNumber
 
 from annotations.models import Annotation, Draw, WaveItem
+from projects.task_types import Json
 
 # A column per rater is cheapest while they are few; beyond that a column per rating of an item.
 MOST_COLUMNS = 12
 # Items with more ratings than this, by many raters, show patterns that hardly repeat: their rows are read in order.
 MOST_RATINGS = 10
+
+
+class Answered(NamedTuple):
+    """An item of a draw with its content, and what each member answered."""
+
+    draw: int
+    stratum: str
+    content: Mapping[str, Json]
+    answers: Mapping[int, Json]
+
 
 # Draw, what each member answered (as JSON), stratum, and how many items show it.
 Pattern = tuple[int, Mapping[int, str], str, int]
@@ -57,6 +69,32 @@ def of(draws: Sequence[Draw], key: str, people: Sequence[int], at: datetime) -> 
     if needed <= MOST_RATINGS:
         return _by_place(draws, key, needed, at)
     return _streamed(draws, key, at)
+
+
+def answers_by_item(draws: Sequence[Draw], key: str, at: datetime) -> Iterator[Answered]:
+    """Item by item what each member answered: for answers that point into a text, which hardly ever repeat.
+
+    One query, streamed. Of an open draw only complete items are given.
+    """
+    still_open = {draw.pk for draw in draws if draw.is_open}
+    rows = measured_in(draws).order_by("wave_item_id", "pk").annotate(answer=AnswerText(key))
+    fields = (
+        "wave_item_id",
+        "draw_id",
+        "wave_item__stratum",
+        "wave_item__needed",
+        "window_ends",
+        "member_id",
+        "answer",
+    )
+    found = rows.values_list(*fields, "item__content").iterator(chunk_size=2000)
+    for _, group in groupby(found, key=lambda row: row[0]):
+        given = list(group)
+        _item, draw, stratum, needed, *_rest, content = given[0]
+        if draw in still_open and (len(given) < needed or max(row[4] for row in given) > at):
+            continue
+        answers = {member: json.loads(answer) for *_more, member, answer, _content in given if answer is not None}
+        yield Answered(draw, stratum, content, answers)
 
 
 def _by_rater(draws: Sequence[Draw], key: str, people: Sequence[int], at: datetime) -> Iterator[Pattern]:

@@ -181,8 +181,11 @@ def _expert(answer: Mapping[str, Any]) -> Lines:
     if "expert_kappa_per_rater" not in statistics:
         return
     yield _("With the expert %(name)s") % {"name": answer["expert"]}
-    rows = [[each["rater"], *_figure(each)] for each in statistics["expert_kappa_per_rater"]]
-    yield from aligned([[_("rater"), _("Cohen's kappa"), _("interval"), _("n")], *rows])
+    weighted = f"weighted_kappa_{answer['weights']}"
+    on_scale = f"expert_{weighted}_per_rater" in statistics
+    key, title = (f"expert_{weighted}_per_rater", weighted) if on_scale else ("expert_kappa_per_rater", "cohen_kappa")
+    rows = [[each["rater"], *_figure(each)] for each in statistics[key]]
+    yield from aligned([[_("rater"), _(COEFFICIENTS[title].title), _("interval"), _("n")], *rows])
 
 
 def _pairs(answer: Mapping[str, Any]) -> Lines:

@@ -11,7 +11,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agreement.coefficients import COEFFICIENTS, Coefficient
-from agreement.coefficients.coefficient import TWO
+from agreement.coefficients.classes import MINIMUM_USES
+from agreement.coefficients.coefficient import NOMINAL, ORDINAL, TWO
+from agreement.coefficients.headline import TEXT
+from annotations.draws import THRESHOLDS
 from projects import access, guidelines
 from projects.enums import Action
 from projects.errors import Invalid
@@ -36,7 +39,11 @@ RANGES: dict[str, tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class QuestionRule:
-    """How one question is measured: the named coefficient, its weights, and what its gate and its conflicts ask."""
+    """How one question is measured: the named coefficient, its weights, and what its gate and its conflicts ask.
+
+    `minimum_uses` is how often a label has to be used, and on how many items a stratum has to be measured, before it is
+    judged by itself.
+    """
 
     key: str
     level: str
@@ -46,10 +53,12 @@ class QuestionRule:
     threshold: float | None = None
     threshold_on: str = LOW
     class_threshold: float | None = None
+    stratum_threshold: float | None = None
+    minimum_uses: int = MINIMUM_USES
 
     @property
     def has_threshold(self) -> bool:
-        return self.threshold is not None or self.class_threshold is not None
+        return any(getattr(self, name) is not None for name in THRESHOLDS)
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class Protocol:
     minimum_n: int
     resolution_rule: str
     practice_pass_percent: int = 0
+    expert: str = ""
     questions: dict[str, QuestionRule] = field(default_factory=dict)
 
     @classmethod
@@ -74,6 +84,7 @@ class Protocol:
             share_percent=Decimal(str(known["share_percent"])),
             strata_field=str(known["strata_field"]),
             resolution_rule=str(known["resolution_rule"]),
+            expert=str(known.get("expert") or ""),
             questions={question.key: _rule(question, stored.get(question.key, {})) for question in questions},
             **{name: int(known[name]) for name in RANGES},
         )
@@ -84,7 +95,7 @@ class Protocol:
         kept = dict((keep or {}).get("questions", {}))
         return {
             **(keep or {}),
-            **{name: getattr(self, name) for name in (*RANGES, "strata_field", "resolution_rule")},
+            **{name: getattr(self, name) for name in (*RANGES, "strata_field", "resolution_rule", "expert")},
             "share_percent": format(self.share_percent.normalize(), "f"),
             "questions": {**kept, **rules},
         }
@@ -93,8 +104,13 @@ class Protocol:
     def _rules(self) -> Iterable[tuple[str, QuestionRule]]:
         return self.questions.items()
 
-    def problems(self, strata_fields: Iterable[str] | None = None) -> list[tuple[str, str]]:
-        """(field, sentence) for all that makes no sense; a field of a question is `key.field`."""
+    def problems(
+        self, strata_fields: Iterable[str] | None = None, raters: Iterable[str] | None = None
+    ) -> list[tuple[str, str]]:
+        """(field, sentence) for all that makes no sense; a field of a question is `key.field`.
+
+        `raters` are the ids of those who may be the expert.
+        """
         found = [*_number_problems(self)]
         if not self.share_percent.is_finite() or not 0 <= self.share_percent <= 100:
             found.append(("share_percent", _out_of_range(_("The share"), self.share_percent, "0", "100 %")))
@@ -104,11 +120,18 @@ class Protocol:
         if strata_fields is not None and self.strata_field and self.strata_field not in strata_fields:
             sentence = _("No imported item has a metadata field “%(name)s”.") % {"name": self.strata_field}
             found.append(("strata_field", sentence))
+        if raters is not None and self.expert and self.expert not in raters:
+            found.append(
+                ("expert", _("The expert is nobody who labels in this project: choose one of its annotators."))
+            )
         if self.resolution_rule not in RESOLUTION_RULES:
             sentence = _("There is no rule “%(name)s” for deciding conflicts.") % {"name": self.resolution_rule}
             found.append(("resolution_rule", sentence))
         for rule in self.questions.values():
             found += [(f"{rule.key}.{name}", text) for name, text in _rule_problems(rule, self.ratings_per_item)]
+            if rule.stratum_threshold is not None and not self.strata_field:
+                sentence = _("There is a threshold for each stratum, and nothing that the draw is split by: choose it.")
+                found.append((f"{rule.key}.stratum_threshold", sentence))
         return found
 
 
@@ -127,7 +150,7 @@ def current_questions(project: Project) -> list[Question]:
 def save(project: Project, protocol: Protocol, *, by: Membership) -> None:
     """Store the defaults for the draws to come; open and closed draws keep the copy that they froze."""
     access.require(by, Action.SETTINGS)
-    problems = protocol.problems(metadata_fields(project))
+    problems = protocol.problems(metadata_fields(project), [str(member.uuid) for member in annotators(project)])
     if problems:
         raise Invalid(" ".join(sentence for _name, sentence in problems))
     locked = Project.objects.select_for_update().get(pk=project.pk)
@@ -140,6 +163,12 @@ def metadata_fields(project: Project) -> list[str]:
     """The metadata fields of the project's batches: what a draw can be split by."""
     fields = project.batches.values_list("metadata_fields", flat=True)
     return sorted({str(name) for names in fields for name in names})
+
+
+def annotators(project: Project) -> list[Membership]:
+    """Who labels in the project, and so may be named as its expert."""
+    found = project.memberships.annotators().filter(user__isnull=False)
+    return list(found.select_related("user").order_by("alias", "pk"))
 
 
 def offered(level: str, ratings_per_item: int) -> list[Coefficient]:
@@ -158,8 +187,11 @@ def _takes(entry: Coefficient, ratings_per_item: int) -> bool:
 
 def _rule(question: Question, stored: Mapping[str, Any]) -> QuestionRule:
     level = TASK_TYPES[question.task_type].level
-    rule = QuestionRule(question.key, level, weights=WEIGHTS[0] if level == "ordinal" else None)
+    tolerated = TASK_TYPES[question.task_type].tolerated
+    rule = QuestionRule(question.key, level, weights=WEIGHTS[0] if level == ORDINAL else None, conflict_gap=tolerated)
     names = set(asdict(rule)) - {"key", "level"}
+    if level not in (NOMINAL, ORDINAL):
+        names.discard("weights")  # the form asked for them once where they have no meaning
     given = {name: value for name, value in stored.items() if name in names and value is not None}
     return replace(rule, **given)
 
@@ -205,16 +237,19 @@ def _rule_problems(rule: QuestionRule, ratings_per_item: int) -> Iterable[tuple[
             )
     if rule.weights is not None and rule.weights not in WEIGHTS:
         yield "weights", _("There are no weights “%(name)s”: expected linear or quadratic.") % {"name": rule.weights}
-    elif rule.weights is not None and rule.level == "nominal":
+    elif rule.weights is not None and rule.level != ORDINAL:
         yield "weights", _("“%(question)s” has no order, so its disagreements have no weights.") % about
     if rule.threshold_on not in (LOW, ESTIMATE):
         sentence = _("The threshold is set on “%(name)s”: expected the lower bound or the estimate.")
         yield "threshold_on", sentence % {"name": rule.threshold_on}
-    for name, words in (("threshold", _("The threshold")), ("class_threshold", _("The threshold per class"))):
+    words_of = _("The threshold"), _("The threshold per class"), _("The threshold per stratum")
+    for name, words in zip(THRESHOLDS, words_of, strict=True):
         value = getattr(rule, name)
         if value is not None and not -1 <= value <= 1:
             yield name, _out_of_range(words, value, "-1", "1")
-    if not 0 <= rule.conflict_gap < 1:
+    if rule.minimum_uses < 1:
+        yield "minimum_uses", _("The smallest count is %(value)s: expected 1 or more.") % {"value": rule.minimum_uses}
+    if not 0 <= rule.conflict_gap < 1 and rule.level != TEXT:
         sentence = _("The gap is %(value)s: expected 0 or more and less than 1, the whole scale.")
         yield "conflict_gap", sentence % {"value": rule.conflict_gap}
 

@@ -13,9 +13,11 @@ from typing import IO, Any
 from uuid import UUID
 
 from agreement import figures, kits, matrices
+from agreement.markings import Marked, Markings, Tokens
 from agreement.matrices import Matrix
 from annotations.enums import DrawState
 from annotations.models import Draw, Wave
+from projects.enums import Role
 from projects.formats import FORMATS
 from projects.models import GuidelineVersion, Label, Membership, Question
 from projects.task_types import TASK_TYPES
@@ -43,6 +45,7 @@ class Measurement:
     skips: Counter[tuple[str, str]] = field(default_factory=Counter)
     versions: Counter[tuple[int, int]] = field(default_factory=Counter)
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    spans: dict[str, Markings] = field(default_factory=dict)
 
     @property
     def ratings(self) -> int:
@@ -53,6 +56,8 @@ class Measurement:
         if question_key not in self.questions:
             return None
         question, labels = self.questions[question_key]
+        if question_key in self.spans:
+            return matrices.of_marked(self.draw, question, labels, self.raters, self.spans[question_key])
         rows = ((answers, stratum, items) for (answers, stratum), items in self.patterns[question_key].items())
         return matrices.of_rows(self.draw, question, labels, self.raters, rows, self.sizes)
 
@@ -120,12 +125,15 @@ def differences(stated: Any, found: Any, path: tuple[str, ...] = ()) -> Iterator
 
 
 def _verdict(kit: Kit, measurement: Measurement, question_key: str, stated: dict[str, Any]) -> Verdict:
+    _take_roles(measurement, stated)
     matrix = measurement.matrix(question_key)
     if matrix is None:
         raise BadKit(f"Wave {measurement.draw.wave.number} has figures on {question_key!r} and asks no such question.")
     made = figures.compute(measurement.draw, matrix, _context(kit, measurement, stated))
     # As it is stored: tuples become lists, and whole numbers stay whole.
     found = json.loads(json.dumps(made, allow_nan=False))
+    if stated.get("schema") != figures.SCHEMA:
+        found = _as_far_as(stated, found)
     headline = ("statistics", found["headline"]["key"])
     differing = sorted(differences(stated, found), key=lambda each: not each.figure.startswith(" › ".join(headline)))
     return Verdict(
@@ -136,6 +144,25 @@ def _verdict(kit: Kit, measurement: Measurement, question_key: str, stated: dict
         sum(1 for _ in _numbers(found)),
         tuple(differing),
     )
+
+
+def _take_roles(measurement: Measurement, stated: Mapping[str, Any]) -> None:
+    """Who rated in which role, from the figure itself: people may have other roles by now."""
+    role_of = {
+        rater: each["stratum"] for each in stated.get("strata", []) for rater in each.get("raters", []) if "by" in each
+    }
+    for member in measurement.raters:
+        role = role_of.get(str(member.uuid))
+        member.is_lead, member.is_annotator = role == Role.LEAD, role == Role.ANNOTATOR
+
+
+def _as_far_as(stated: Any, found: Any) -> Any:
+    """What an older result holds of a newer one, which says more."""
+    if isinstance(stated, dict) and isinstance(found, dict):
+        return {key: _as_far_as(stated[key], value) for key, value in found.items() if key in stated} | {
+            key: value for key, value in stated.items() if key == "schema"
+        }
+    return found
 
 
 def _context(kit: Kit, measurement: Measurement, stated: Mapping[str, Any]) -> figures.Context:
@@ -189,6 +216,7 @@ class _Reader:
         self._measurements: list[Measurement] = []
         self._item: str | None = None
         self._stratum = ""
+        self._tokens: Tokens = {}
         self._answers: dict[str, dict[str, Any]] = {}
         self._met: set[str] = set()
         self._raters: set[str] = set()
@@ -203,6 +231,8 @@ class _Reader:
             self._met, self._raters = set(), set(map(str, row["raters"]))
         elif not self._measurements:
             raise BadKit(f"a {record!r} stands before the first draw.")
+        elif record == "item":
+            self._begin_item(str(row["item"]), _tokens(row["tokens"]))
         elif record == "rating":
             self._rating(row)
         elif record == "skip":
@@ -220,19 +250,16 @@ class _Reader:
     def _begin(self, record: str, row: dict[str, Any]) -> None:
         if record != "kit":
             raise BadKit("a kit begins with a line that says so: export “Figures with their ratings” and give that.")
-        if row["schema"] != kits.SCHEMA:
-            raise BadKit(f"the kit has schema {row['schema']}, and this version reads {kits.SCHEMA}.")
+        if row["schema"] not in range(1, kits.SCHEMA + 1):
+            raise BadKit(f"the kit has schema {row['schema']}, and this version reads 1 to {kits.SCHEMA}.")
         _ = row["engine"], row["project"]["name"]
         self._head = row
 
     def _rating(self, row: dict[str, Any]) -> None:
         measurement, item, rater = self._measurements[-1], str(row["item"]), str(row["rater"])
         if item != self._item:
-            self._end_item()
-            if item in self._met:
-                raise BadKit(f"item {item} stands in two places of the file: its ratings have to follow each other.")
-            self._item, self._stratum = item, str(row["stratum"])
-            self._met.add(item)
+            self._begin_item(item, {})
+        self._stratum = str(row["stratum"])
         if rater in self._answers:
             raise BadKit(f"rater {rater} has rated item {item} before.")
         if rater not in self._raters:
@@ -240,6 +267,13 @@ class _Reader:
         self._answers[rater] = dict(row["answers"])
         major, minor = str(row["version"]).split(".")
         measurement.versions[int(major), int(minor)] += 1
+
+    def _begin_item(self, item: str, tokens: Tokens) -> None:
+        self._end_item()
+        if item in self._met:
+            raise BadKit(f"item {item} stands in two places of the file: its ratings have to follow each other.")
+        self._item, self._tokens = item, tokens
+        self._met.add(item)
 
     def _figures(self, row: dict[str, Any]) -> None:
         draw, key = str(row["draw"]), str(row["question"])
@@ -258,7 +292,9 @@ class _Reader:
         given = [self._answers.get(str(member.uuid), {}) for member in measurement.raters]
         for key, patterns in measurement.patterns.items():
             patterns[tuple(_text(answers.get(key)) for answers in given), self._stratum] += 1
-        self._item, self._answers = None, {}
+        for key, spans in measurement.spans.items():
+            spans.add(Marked(tuple(answers.get(key) for answers in given), self._stratum, self._tokens))
+        self._item, self._answers, self._tokens = None, {}, {}
 
 
 def _text(answer: Any) -> str | None:
@@ -270,20 +306,32 @@ def _measurement(row: dict[str, Any]) -> Measurement:
     major, minor = map(int, str(row["version"]).split("."))
     wave = Wave(number=int(row["wave"]), major=major, version=GuidelineVersion(major=major, minor=minor))
     questions = {str(each["key"]): _question(each) for each in row["questions"]}
+    draw = Draw(
+        uuid=UUID(row["draw"]),
+        wave=wave,
+        state=DrawState.CLOSED,
+        closing=row["closing"],
+        size=int(row["size"]),
+        protocol=dict(row["protocol"]),
+    )
+    sizes = {name: (int(held), int(drawn)) for name, (held, drawn) in row["strata"].items()}
+    spans = {}
+    for key, (question, labels) in questions.items():
+        if matrices.has_spans(question):
+            spans[key] = matrices.no_spans(draw, labels, sizes)
+            spans[key].tokenisation = str(row["tokenisation"])
     return Measurement(
-        draw=Draw(
-            uuid=UUID(row["draw"]),
-            wave=wave,
-            state=DrawState.CLOSED,
-            closing=row["closing"],
-            size=int(row["size"]),
-            protocol=dict(row["protocol"]),
-        ),
+        draw=draw,
         questions=questions,
         raters=tuple(Membership(uuid=UUID(rater)) for rater in row["raters"]),
-        sizes={name: (int(held), int(drawn)) for name, (held, drawn) in row["strata"].items()},
-        patterns={key: Counter() for key in questions},
+        sizes=sizes,
+        patterns={key: Counter() for key in questions if key not in spans},
+        spans=spans,
     )
+
+
+def _tokens(row: Mapping[str, Any]) -> Tokens:
+    return {str(name): [(int(start), int(end)) for start, end in places] for name, places in row.items()}
 
 
 def _question(row: Mapping[str, Any]) -> tuple[Question, tuple[Label, ...]]:

@@ -232,7 +232,11 @@ def _ends(entry: Entry) -> tuple[float | None, float | None, float | None]:
 
 def _pair_titles(result: Mapping[str, Any]) -> list[str]:
     keys = result["pairs"][0]["statistics"] if result["pairs"] else []
-    return [_(COEFFICIENTS[key].title) for key in keys]
+    return [_title(result, key) for key in keys]
+
+
+def _title(result: Mapping[str, Any], key: str) -> str:
+    return _(result.get("titles", {}).get(key) or COEFFICIENTS[key].title)
 
 
 def _pairs(
@@ -245,7 +249,7 @@ def _pairs(
     for pair, bar in zip(result["pairs"], drawn, strict=True):
         people = [names.get(rater, rater) for rater in pair["raters"]]
         figures = [
-            figure(_(COEFFICIENTS[key].title), entry, bar=None if place else bar)
+            figure(_title(result, key), entry, bar=None if place else bar)
             for place, (key, entry) in enumerate(pair["statistics"].items())
         ]
         table = list(zip(labels, pair["table"], strict=True)) if by_rater else None

@@ -57,6 +57,8 @@ class QuestionRuleSerializer(serializers.Serializer[Any]):
     threshold = serializers.FloatField(allow_null=True)
     threshold_on = serializers.ChoiceField(choices=[LOW, ESTIMATE])
     class_threshold = serializers.FloatField(allow_null=True)
+    stratum_threshold = serializers.FloatField(allow_null=True)
+    minimum_uses = serializers.IntegerField(help_text="of a label, or items of a stratum, to be judged by itself")
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):
@@ -69,10 +71,13 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     minimum_n = serializers.IntegerField()
     resolution_rule = serializers.ChoiceField(choices=RESOLUTION_RULES)
     practice_pass_percent = serializers.IntegerField(help_text="0: no practice round")
+    expert = serializers.CharField(allow_blank=True, help_text="the member the others are compared with; empty: nobody")
     questions = serializers.DictField(child=QuestionRuleSerializer(), help_text="question key -> how it is measured")
 
 
-def changed(standing: Protocol, sent: Mapping[str, Any], strata_fields: Iterable[str]) -> Protocol:
+def changed(
+    standing: Protocol, sent: Mapping[str, Any], strata_fields: Iterable[str], raters: Iterable[str]
+) -> Protocol:
     """`standing` with what was sent. Raises ValidationError naming each field that makes no sense."""
     rules = dict(standing.questions)
     for key, rule in sent.get("questions", {}).items():
@@ -80,6 +85,6 @@ def changed(standing: Protocol, sent: Mapping[str, Any], strata_fields: Iterable
             raise serializers.ValidationError({"questions": {key: ["This project asks no such question."]}})
         rules[key] = replace(rules[key], **rule)
     wanted = replace(standing, **{**sent, "questions": rules})
-    if problems := wanted.problems(strata_fields):
+    if problems := wanted.problems(strata_fields, raters):
         raise serializers.ValidationError({name: [sentence] for name, sentence in problems})
     return wanted

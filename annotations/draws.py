@@ -32,6 +32,8 @@ from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership, Project
 
 CHUNK = 1_000  # items whose slots are written in one transaction
+# What a rule of a protocol may set for a gate (see `agreement.protocol`).
+THRESHOLDS = ("threshold", "class_threshold", "stratum_threshold")
 RANK_BITS = 50  # random ranks sort before the clock: microseconds have passed 2**50 since 2005
 
 
@@ -227,10 +229,7 @@ def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) 
 def has_threshold(protocol: dict[str, Any]) -> bool:
     """Whether the protocol sets a threshold on any question, so that its gate can hold."""
     questions: dict[str, dict[str, Any]] = protocol.get("questions", {})
-    return any(
-        settings.get("threshold") is not None or settings.get("class_threshold") is not None
-        for settings in questions.values()
-    )
+    return any(settings.get(name) is not None for settings in questions.values() for name in THRESHOLDS)
 
 
 def _make_draw(wave: Wave, protocol: dict[str, Any], population: dict[Candidate, int], *, at: datetime) -> None:

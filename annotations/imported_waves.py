@@ -14,6 +14,7 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
 from annotations import conflicts, imported_ratings, imported_rows
+from annotations.draws import THRESHOLDS
 from annotations.enums import DrawState, WaveState
 from annotations.imported_ratings import Making
 from annotations.models import Annotation, Assignment, Draw, Revision, Slot, Wave, WaveItem
@@ -120,7 +121,7 @@ def _make_batch(job: Job, preview: Job, layout: Layout, project: Project) -> Bat
 
 def _protocol(project: Project, version: GuidelineVersion, layout: Layout) -> dict[str, Any]:
     """The project's terms without what needs a measurement that was planned; it says that it was chosen afterwards."""
-    unset = {"threshold": None, "class_threshold": None}
+    unset = dict.fromkeys(THRESHOLDS)
     asked = {key: {**rule, **unset} for key, rule in project.protocol.get("questions", {}).items()}
     strata_field = project.protocol.get("strata_field", "")
     return {
@@ -129,6 +130,7 @@ def _protocol(project: Project, version: GuidelineVersion, layout: Layout) -> di
         "window_submits": 0,
         "window_minutes": 0,
         "questions": asked,
+        "expert": "",  # whoever is named there rated none of these
         "strata_field": strata_field if strata_field in layout.metadata else "",
         "version": version.number,
         "task_types": dict(version.questions.values_list("key", "task_type")),

@@ -246,7 +246,11 @@ class Assignment(models.Model):
                 fields=["member"], condition=Q(state="open"), name="annotations_assignment_one_open"
             ),
         ]
-        indexes = [models.Index(fields=["member", "-ended_at"], name="annotations_assignment_recent")]
+        indexes = [
+            models.Index(fields=["member", "-ended_at"], name="annotations_assignment_recent"),
+            # Skips are few beside submits: the ones of a project are found without a look at all that was rated.
+            models.Index(fields=["member", "slot"], condition=Q(state="skipped"), name="annotations_assignment_skips"),
+        ]
 
 
 class Annotation(models.Model):
@@ -285,6 +289,10 @@ class Annotation(models.Model):
         indexes = [
             models.Index(fields=["draw", "window_ends"], name="annotations_ann_window"),
             models.Index(fields=["draw", "measured_at"], name="annotations_ann_measured"),
+            # Who rated under which version is counted from this index alone, without a look at the answers.
+            models.Index(
+                fields=["draw", "member", "version"], condition=Q(slot__isnull=False), name="annotations_ann_tally"
+            ),
             models.Index(fields=["member", "-submitted_at"], name="annotations_ann_recent"),
         ]
 

@@ -130,6 +130,9 @@ def test_sets_of_labels_by_four_people_who_did_not_see_everything() -> None:
     annotations = Annotation.objects.filter(wave_item__wave=wave).select_related("item", "member")
     assert {(one.item.external_id, one.member.alias): one.answers["same"] for one in annotations} == given
     assert wave.draw.size == sum(len(row["labels"]) > 1 for row in rows)
+    alphas = {row["label"]: row["value"] for row in figures(wave)["statistics"]["per_class_alpha"]}
+    wanted = {name: known["alpha_nominal"] for name, known in REFERENCE["nli_per_label_binary"].items()}
+    assert alphas == pytest.approx(wanted, abs=1e-9)
 
 
 def alphas(rows: list[dict[str, Any]]) -> dict[str, float]:

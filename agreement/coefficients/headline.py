@@ -67,6 +67,16 @@ RULES = (
         "An answer is a set of classes, so alpha takes a distance of sets; each class also has a figure of its own.",
     ),
     Rule(
+        lambda d: d.expert and d.level != NOMINAL and d.weights == "linear",
+        "expert_weighted_kappa_linear",
+        "One side is an expert, so this is agreement with the expert; the scale is ordered, with linear weights.",
+    ),
+    Rule(
+        lambda d: d.expert and d.level != NOMINAL,
+        "expert_weighted_kappa_quadratic",
+        "One side is an expert, so this is agreement with the expert; the scale is ordered, with quadratic weights.",
+    ),
+    Rule(
         lambda d: d.expert,
         "expert_kappa_pooled",
         "One side is an expert, so the figure is agreement with the expert, not among equals.",

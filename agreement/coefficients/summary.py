@@ -34,8 +34,14 @@ from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Interval
 from agreement.coefficients.coefficient import LEVELS, MULTILABEL, Coefficient
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Label, Ratings
-from agreement.coefficients.statistic import Statistic, off_diagonal
+from agreement.coefficients.statistic import Statistic
 
+# Each rater with the expert: the kappas of two raters under these names.
+PER_RATER = {
+    "cohen_kappa": "expert_kappa_per_rater",
+    "weighted_kappa_linear": "expert_weighted_kappa_linear_per_rater",
+    "weighted_kappa_quadratic": "expert_weighted_kappa_quadratic_per_rater",
+}
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
 
@@ -91,7 +97,7 @@ def summarise(
         statistics.update(_per_class(ratings, plan))
         statistics.update(_per_pair(ratings, level, weights, plan))
         if expert is not None:
-            statistics.update(_against(ratings, expert, plan))
+            statistics.update(_against(ratings, level, expert, plan))
     answer = {
         "labels": [as_json(label) for label in ratings.labels],
         "raters": list(ratings.raters),
@@ -313,31 +319,36 @@ def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[st
     return statistics
 
 
-def _against(ratings: Ratings, expert: int, plan: Plan) -> dict[str, Any]:
-    pooled = {
-        "expert_kappa_pooled": experts.expert_kappa_pooled(ratings, expert),
-        "expert_percent_agreement": experts.expert_percent_agreement(ratings, expert),
-    }
-    k, shared = ratings.n_labels, experts.with_expert(ratings, expert)
-    makers = {
-        "expert_kappa_pooled": experts.expert_statistic(off_diagonal(k), ratings.n_raters, expert),
-        "expert_percent_agreement": experts.percent_statistic(ratings.n_raters, k, expert),
-    }
-    defined = {key: makers[key] for key, answer in pooled.items() if answer.value is not None}
-    # Pairs with the same expert rating are not independent, so Wilson's interval does not fit: items are resampled.
-    spans = {}
-    if plan.wanted and defined:
-        small = any(bootstrap.too_small(pooled[key].n, shared.n_disputed, pooled[key].value or 0.0) for key in defined)
-        spans = _drawn(shared, defined, pooled, bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP, plan)
-    statistics: dict[str, Any] = {key: entry(answer, spans.get(key)) for key, answer in pooled.items()}
-    statistics["expert_kappa_per_rater"] = []
-    for other, answer in experts.expert_kappa_per_rater(ratings, expert).items():
-        pair = ratings.pair(other, expert)
-        maker = {"cohen_kappa": cohen.cohen_statistic(off_diagonal(k))}
-        span = table_intervals(pair, maker, {"cohen_kappa": answer}, plan).get("cohen_kappa")
-        row = {"rater": ratings.raters[other], **entry(answer, span, cohen.cohen_se(pair).value)}
-        statistics["expert_kappa_per_rater"].append(row)
+def _against(ratings: Ratings, level: str, expert: int, plan: Plan) -> dict[str, Any]:
+    """Every rating by others with the expert's: all of them stacked, and those of each rater."""
+    experts.check_expert(ratings, expert)
+    statistics: dict[str, Any] = {}
+    for coefficient in experts.coefficients(ratings.raters[expert], level).values():
+        statistics[coefficient.key] = one(ratings, coefficient, plan)
+    for key, name in PER_RATER.items():
+        kappa = registry.COEFFICIENTS[key]
+        if level in kappa.levels:
+            pairs = {other: ratings.pair(other, expert) for other in range(ratings.n_raters) if other != expert}
+            statistics[name] = [
+                {"rater": ratings.raters[other], **one(pair, kappa, plan)} for other, pair in pairs.items()
+            ]
     return statistics
+
+
+def one(ratings: Ratings, coefficient: Coefficient, plan: Plan) -> dict[str, Any]:
+    """One coefficient with its interval and standard error, and weighted to the population where that is known."""
+    answer, items = coefficient.function(ratings), coefficient.items(ratings)
+    if answer.value is None:
+        return entry(answer)
+    statistic = coefficient.statistic(items)
+    span = None
+    if plan.wanted:
+        span = bootstrap.interval(items, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level)
+    error = coefficient.standard_error(ratings) if coefficient.standard_error else None
+    found = entry(answer, span, error.value if error else None)
+    if ratings.populations is not None:
+        found["weighted"] = _weighted(items, coefficient, plan)
+    return found
 
 
 def _of_sets(ratings: Ratings, names: Sequence[Label], plan: Plan) -> dict[str, Any]:

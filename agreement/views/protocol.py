@@ -25,6 +25,7 @@ def protocol(request: HttpRequest, project: UUID) -> HttpResponse:
         protocol=protocols.of_project(member.project, questions),
         questions=questions,
         strata_fields=protocols.metadata_fields(member.project),
+        annotators=protocols.annotators(member.project),
     )
     if request.method == "POST" and form.is_valid():
         protocols.save(member.project, form.result(), by=member)

@@ -161,6 +161,7 @@ def test_protocol_changes_only_what_was_sent(admin) -> None:
         ({"window_minutes": -1}, "window_minutes"),
         ({"strata_field": "gone"}, "strata_field"),
         ({"resolution_rule": "dice"}, "resolution_rule"),
+        ({"expert": "nobody"}, "expert"),
         ({"questions": {"gone": {}}}, "questions"),
         ({"questions": {"intent": {"threshold": 2}}}, "intent.threshold"),
         ({"questions": {"intent": {"coefficient": "luck"}}}, "intent.coefficient"),

@@ -51,7 +51,7 @@ def test_pass_on_the_lower_bound(judged) -> None:
     decision = judged(GOOD, threshold=0.7)
 
     assert decision.outcome == GateOutcome.PASS
-    assert decision.reason.startswith("intent: the lower bound of Cohen's kappa is .")
+    assert decision.reason.startswith("“What is the intent?”: the lower bound of Cohen's kappa is .")
 
 
 def test_lower_bound_holds_where_the_estimate_passes(judged) -> None:
@@ -66,7 +66,7 @@ def test_too_few_items_are_not_enough_data(judged) -> None:
 
     assert (decision.outcome, decision.reason) == (
         GateOutcome.NOT_ENOUGH,
-        "intent: measured on 62 items, and the protocol asks for 63.",
+        "“What is the intent?”: measured on 62 items, and the protocol asks for 63.",
     )
 
 
@@ -74,7 +74,7 @@ def test_undefined_figure_holds(judged) -> None:
     decision = judged([("praise", "praise")] * 5, threshold=0.1)
 
     assert decision.outcome == GateOutcome.HOLD
-    assert decision.reason.startswith("intent: Cohen's kappa is undefined. Only one label was used")
+    assert decision.reason.startswith("“What is the intent?”: Cohen's kappa is undefined. Only one label was used")
 
 
 def test_early_closing_holds_whatever_the_figure_is(judged) -> None:
@@ -91,14 +91,99 @@ def test_threshold_per_class_names_the_label(judged) -> None:
 
     decision = judged(said, class_threshold=0.8, threshold_on="estimate")
 
-    about = [(each["about"], each["outcome"]) for each in decision.details]
-    assert about == [("intent, complaint", "pass"), ("intent, praise", "hold"), ("intent, question", "hold")]
+    about = [(each["about"], each["name"], each["outcome"]) for each in decision.details]
+    assert about == [
+        ("“What is the intent?”, complaint", "complaint", "pass"),
+        ("“What is the intent?”, praise", "praise", "hold"),
+        ("“What is the intent?”, question", "question", "hold"),
+    ]
 
 
 def test_threshold_per_class_leaves_rare_labels_out(judged) -> None:
     decision = judged([*GOOD, ("question", "praise")], class_threshold=0.1, threshold_on="estimate")
 
-    assert [each["about"] for each in decision.details] == ["intent, complaint", "intent, praise"]
+    assert [(each["name"], each["outcome"]) for each in decision.details] == [
+        ("complaint", "pass"),
+        ("praise", "pass"),
+        ("question", "none"),
+    ]
+    assert decision.details[-1]["sentence"] == (
+        "“What is the intent?”, question: used 0 times, and a label is judged by itself from 20 uses on."
+    )
+    assert decision.outcome == GateOutcome.PASS
+
+
+def test_smallest_count_of_a_label_is_the_protocols(judged) -> None:
+    """Each of the two used "praise" and "complaint" six times or more."""
+    six, seven = (judged(POOR, class_threshold=0.1, minimum_uses=uses) for uses in (6, 7))
+
+    judged_labels = [[each["name"] for each in found.details if each["outcome"] != "none"] for found in (six, seven)]
+    assert judged_labels == [["complaint", "praise"], []]
+
+
+def test_stratum_that_misses_its_threshold_holds(version, lead, anna, ben) -> None:
+    said = [{anna: "praise", ben: "praise"}, {anna: "complaint", ben: "complaint"}] * 10
+    said += [{anna: "praise", ben: "complaint"}, {anna: "complaint", ben: "complaint"}] * 10
+    draw = rows.draw(
+        version,
+        said,
+        by=lead,
+        closing="complete",
+        strata=["mail"] * 20 + ["chat"] * 20,
+        strata_field="source",
+        rules={"intent": {"threshold": -1, "stratum_threshold": 0.5}},
+    )
+    runs.compute(draw, at=LATER)
+
+    decision = gates.newest(draw)
+    found = [(each["part"], each["name"], each["outcome"]) for each in decision.details]
+    assert found == [("whole", "", "pass"), ("stratum", "chat", "hold"), ("stratum", "mail", "pass")]
+    assert (decision.outcome, decision.reason.startswith("“What is the intent?”, chat: the lower bound of")) == (
+        GateOutcome.HOLD,
+        True,
+    )
+
+
+def test_small_stratum_is_not_enough_data(version, lead, anna, ben) -> None:
+    said = [{anna: "praise", ben: "praise"}, {anna: "complaint", ben: "complaint"}] * 10
+    rule = {"stratum_threshold": 0.1}
+    strata = ["mail"] * 19 + ["chat"]
+    draw = rows.draw(
+        version, said, by=lead, closing="complete", strata=strata, strata_field="source", rules={"intent": rule}
+    )
+    runs.compute(draw, at=LATER)
+
+    assert gates.newest(draw).outcome == GateOutcome.NOT_ENOUGH
+
+
+def test_question_without_a_threshold_says_so(version, lead, anna, ben) -> None:
+    factories.question(version, "tone", ("calm", "angry"))
+    said = [{anna: {"intent": a, "tone": "calm"}, ben: {"intent": b, "tone": "angry"}} for a, b in GOOD]
+    draw = rows.draw(version, said, by=lead, closing="complete", rules={"intent": {"threshold": 0.7}})
+    runs.compute(draw, at=LATER)
+
+    decision = gates.newest(draw)
+    assert decision.outcome == GateOutcome.PASS
+    assert [(each["question"], each["part"], each["outcome"]) for each in decision.details] == [
+        ("intent", "whole", "pass"),
+        ("tone", "none", "none"),
+    ]
+    assert decision.details[1]["sentence"] == (
+        "“What is the tone?”: no threshold is set for this question, so it holds nothing back."
+    )
+
+
+def test_finding_has_its_numbers(judged) -> None:
+    (found,) = judged(GOOD, threshold=0.7, threshold_on="estimate").details
+
+    assert found["value"] == pytest.approx(0.9355, abs=1e-4)
+    assert {key: found[key] for key in ("title", "on", "threshold", "n", "minimum")} == {
+        "title": "Cohen's kappa",
+        "on": "estimate",
+        "threshold": 0.7,
+        "n": 62,
+        "minimum": 1,
+    }
 
 
 def test_open_draw_has_no_decision(version, lead, anna, ben) -> None:

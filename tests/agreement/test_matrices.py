@@ -253,3 +253,28 @@ def test_measured_leaves_other_draws_out(version: GuidelineVersion, lead, anna: 
     rows.draw(version, [{anna: "complaint", ben: "complaint"}], by=lead, closing="complete")
 
     assert matrices.measured(first).count() == WaveItem.objects.get(draw=first).annotations.count() == 2
+
+
+@pytest.mark.parametrize(("task_type", "answer"), [("multilabel", ["x"]), ("spans", [])])
+def test_answers_that_hold_several_labels_cost_the_same_queries_for_more_items(
+    version: GuidelineVersion, lead, anna, ben, task_type, answer
+) -> None:
+    factories.question(version, "tags", ("x", "y"), task_type=task_type)
+
+    def queries(items: int) -> int:
+        said = [{anna: {"tags": answer}, ben: {"tags": answer}}] * items
+        draw = rows.draw(version, said, by=lead, closing="complete")
+        question = next(each for each in matrices.questions(draw) if each.key == "tags")
+        by = matrices.raters(draw)
+        with CaptureQueriesContext(connection) as captured:
+            assert matrices.of(draw, question, by=by, at=NOW).ratings.n_paired == items
+        return len(captured)
+
+    assert [queries(1), queries(3)] == [1, 1]
+
+
+def test_open_draw_has_the_spans_of_complete_items_only(version: GuidelineVersion, lead, anna, ben) -> None:
+    factories.question(version, "tags", ("x", "y"), task_type="spans")
+    draw = rows.draw(version, [{anna: {"tags": []}, ben: {"tags": []}}, {anna: {"tags": []}}], by=lead)
+
+    assert matrix_of(draw, "tags").ratings.n_rated == 1

@@ -86,6 +86,8 @@ def test_both_ends_of_the_share_are_allowed(version, share) -> None:
         ({"coefficient": "percent_agreement"}, "coefficient", "Percent agreement cannot be the headline"),
         ({"weights": "cubic"}, "weights", "There are no weights “cubic”"),
         ({"weights": "linear"}, "weights", "“intent” has no order"),
+        ({"stratum_threshold": 0.5}, "stratum_threshold", "There is a threshold for each stratum, and nothing"),
+        ({"minimum_uses": 0}, "minimum_uses", "The smallest count is 0: expected 1 or more."),
         ({"threshold": 1.2}, "threshold", "The threshold is 1.2: expected -1 to 1."),
         ({"threshold_on": "mode"}, "threshold_on", "The threshold is set on “mode”"),
         ({"class_threshold": -2}, "class_threshold", "The threshold per class is -2: expected -1 to 1."),

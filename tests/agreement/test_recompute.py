@@ -182,6 +182,64 @@ def test_ordinal_question_beside_a_nominal_one(
     )
 
 
+def test_sets_spans_and_the_expert_are_recomputed(
+    project: Project, version: Any, lead: Membership, anna: Membership, ben: Membership, tmp_path: Path
+) -> None:
+    """Three raters, two of them on each item; the file has the places of the tokens and no text."""
+    factories.question(version, "tags", ("x", "y", "z"), task_type="multilabel")
+    factories.question(version, "where", ("who", "what"), task_type="spans")
+    factories.question(version, "why", (), task_type="text")
+    cara = factories.member(project, "cara", "annotator", "lead")
+
+    def answers(i: int) -> dict[str, Any]:
+        span = {"field": "text", "start": i % 3, "end": 4 + i % 2, "label": ("who", "what")[i % 5 == 0]}
+        return {"intent": LABELS[i % 3], "tags": ["x", "z"][: i % 3], "where": [span][: i % 4], "why": f"because {i}"}
+
+    said = [{(anna, cara)[i % 2]: answers(i), ben: answers(i + (i % 6 == 0))} for i in range(30)]
+    strata = [["mail", "chat", "chat"][i % 3] for i in range(30)] + ["mail"] * 70
+    rows.draw(
+        version,
+        said,
+        by=lead,
+        closing="complete",
+        strata=strata,
+        singles=70,
+        strata_field="source",
+        expert=str(ben.uuid),
+    )
+    runs.compute(Draw.objects.get(), at=LATER)
+
+    lines = lines_of(project)
+    path = write(tmp_path, lines)
+    results = {run.question_key: run.result for run in Run.objects.all()}
+
+    assert recompute(path)[1] == ""
+    assert {key: result["headline"]["key"] for key, result in results.items()} == {
+        "intent": "expert_kappa_pooled",
+        "tags": "krippendorff_alpha_masi",
+        "where": "krippendorff_alpha_nominal",
+    }
+    assert all("value" in result["weighting"]["weighted"] for result in results.values())
+    assert [each["raters"] for each in results["tags"]["strata"] if "by" in each] == [[str(anna.uuid), str(ben.uuid)]]
+    assert "something of its own" not in path.read_text(encoding="utf-8")
+    marked = next(line for line in lines if line["record"] == "rating" and line["answers"]["where"])
+    marked["answers"]["where"][0]["end"] += 3
+    checked = json.loads(recompute(write(tmp_path, lines), "--json")[0])["checked"]
+    assert [each["question"] for each in checked if each["differences"]] == ["where"]
+
+
+def test_older_result_is_checked_as_far_as_it_goes(played: Draw, project: Project, tmp_path: Path) -> None:
+    lines = lines_of(project)
+    result = first(lines, "figures")["result"]
+    result["schema"] = 1
+    for name in ("merged", "titles", "weighting", "expert", "per_label"):
+        del result[name]
+
+    assert recompute(write(tmp_path, lines))[1] == ""
+    headline_of(first(lines, "figures"))["value"] += 1e-6
+    assert recompute(write(tmp_path, lines))[1].startswith("1 of ")
+
+
 # -- what the kit holds ------------------------------------------------------------------------------------------------
 
 
@@ -345,7 +403,7 @@ BROKEN: dict[str, tuple[Callable[[list[Line]], None], str]] = {
     "item in two places": (repeat_item, "Line 6: item "),
     "rater of another draw": (strange_rater, "Line 3: rater somebody is none of the raters of this draw."),
     "no answers": (no_answers, "Line 3 has no 'answers': it is no line of a kit."),
-    "another schema": (other_schema, "Line 1: the kit has schema 99, and this version reads 1."),
+    "another schema": (other_schema, "Line 1: the kit has schema 99, and this version reads 1 to 2."),
     "unknown record": (unknown_record, "Line 3: 'opinion' is no record of a kit."),
     "unknown task type": (unknown_task_type, "Line 2: 'boxes' is no task type."),
     "figures twice": (repeat_figures, "Line 64: figures on 'intent' stand twice."),

@@ -32,7 +32,8 @@ def test_headline_by_design(design: Design, key: str | None) -> None:
 
 
 def test_every_rule_is_reached_and_names_a_coefficient() -> None:
-    beyond = {None, "expert_kappa_pooled", "weighted_kappa_custom"}
+    experts = {"expert_kappa_pooled", "expert_weighted_kappa_linear", "expert_weighted_kappa_quadratic"}
+    beyond = {None, "weighted_kappa_custom", *experts}
     assert {rule.key for rule in RULES} - set(COEFFICIENTS) == beyond
 
 

@@ -123,3 +123,39 @@ def test_project_without_questions_has_a_protocol(client_of, project) -> None:
     response = client_of(boss).get(address(project))
 
     assert (response.status_code, "There is no question yet." in response.content.decode()) == (200, True)
+
+
+def test_expert_is_one_of_those_who_label_here(client_of, version, admin, anna) -> None:
+    stranger = factories.member(factories.project("Neighbours"), "nora")
+
+    client_of(admin).post(address(version.project), VALID | {"expert": str(anna.uuid)})
+    refused = client_of(admin).post(address(version.project), VALID | {"expert": str(stranger.uuid)})
+
+    version.project.refresh_from_db()
+    assert (version.project.protocol["expert"], refused.status_code) == (str(anna.uuid), 422)
+    assert str(stranger.uuid) not in client_of(admin).get(address(version.project)).content.decode()
+
+
+def test_expert_who_left_has_to_be_replaced(client_of, version, admin, anna) -> None:
+    client_of(admin).post(address(version.project), VALID | {"expert": str(anna.uuid)})
+    anna.active = False
+    anna.save()
+
+    response = client_of(admin).post(address(version.project), VALID | {"expert": str(anna.uuid)})
+
+    assert "The expert is nobody who labels in this project" in response.content.decode()
+
+
+def test_kinds_of_answers_have_the_fields_that_mean_something(client_of, version, admin) -> None:
+    factories.question(version, "tags", ("x", "y"), task_type="multilabel")
+    factories.question(version, "why", (), task_type="text")
+
+    page = client_of(admin).get(address(version.project)).content.decode()
+
+    assert [name in page for name in ("tags.weights", "tags.conflict_gap", "why.threshold", "intent.weights")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert "Free text has no coefficient" in page
