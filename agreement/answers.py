@@ -19,6 +19,13 @@ LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
     "expert_kappa_pooled": "Cohen's kappa with the expert (all ratings by others, each with the expert's)",
+    "expert_weighted_kappa_linear": "Kappa with the expert (linear weights; all ratings by others, each with the expert's)",
+    "expert_weighted_kappa_quadratic": (
+        "Kappa with the expert (quadratic weights; all ratings by others, each with the expert's)"
+    ),
+    "expert_weighted_kappa_custom": (
+        "Kappa with the expert (declared weights; all ratings by others, each with the expert's)"
+    ),
     "weighted_kappa_custom": "Weighted kappa (declared weights)",
 }
 

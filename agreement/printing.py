@@ -177,12 +177,13 @@ def _table(answer: Mapping[str, Any]) -> Lines:
 
 
 def _expert(answer: Mapping[str, Any]) -> Lines:
-    statistics = answer["statistics"]
-    if "expert_kappa_per_rater" not in statistics:
+    name = f"{answer['headline']['key'].removesuffix('_pooled')}_per_rater"
+    if name not in answer["statistics"]:
         return
     yield _("With the expert %(name)s") % {"name": answer["expert"]}
-    rows = [[each["rater"], *_figure(each)] for each in statistics["expert_kappa_per_rater"]]
-    yield from aligned([[_("rater"), _("Cohen's kappa"), _("interval"), _("n")], *rows])
+    rows = [[each["rater"], *_pair_figure(each)] for each in answer["statistics"][name]]
+    title = _("Cohen's kappa") if name == "expert_kappa_per_rater" else _("Weighted kappa")
+    yield from aligned([[_("rater"), title, _("interval"), _("n")], *rows])
 
 
 def _pairs(answer: Mapping[str, Any]) -> Lines:

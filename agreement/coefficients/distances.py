@@ -96,7 +96,8 @@ def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None 
 
     Raises
     ------
-    ValueError : not square or not one row per label, a weight below 0 or not finite, a diagonal that is not 0
+    ValueError : not square or not one row per label, a weight below 0 or not finite, a diagonal that is not 0, or
+        no weight above 0, with which no two labels would differ
     """
     weights = np.asarray(matrix, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
@@ -110,6 +111,8 @@ def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None 
     if np.diagonal(weights).any():
         row = int(np.flatnonzero(np.diagonal(weights))[0])
         raise ValueError(f"Weight {weights[row, row]} in row {row + 1}: the same label twice is no disagreement, so 0.")
+    if len(weights) > 1 and not weights.any():
+        raise ValueError("All weights are 0, so no two labels would differ: expected one above 0.")
     return constant("custom", weights)
 
 

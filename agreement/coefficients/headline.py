@@ -67,6 +67,22 @@ RULES = (
         "An answer is a set of classes, so alpha takes a distance of sets; each class also has a figure of its own.",
     ),
     Rule(
+        lambda d: d.expert and d.level == ORDINAL and d.weights == "linear",
+        "expert_weighted_kappa_linear",
+        "One side is an expert, so the figure is agreement with the expert, on an ordered scale with linear weights.",
+    ),
+    Rule(
+        lambda d: d.expert and d.level == ORDINAL and d.weights == "custom",
+        "expert_weighted_kappa_custom",
+        "One side is an expert, so the figure is agreement with the expert, on an ordered scale with the declared matrix"
+        " of weights.",
+    ),
+    Rule(
+        lambda d: d.expert and d.level in (ORDINAL, INTERVAL, RATIO),
+        "expert_weighted_kappa_quadratic",
+        "One side is an expert, so the figure is agreement with the expert, on an ordered scale with quadratic weights.",
+    ),
+    Rule(
         lambda d: d.expert,
         "expert_kappa_pooled",
         "One side is an expert, so the figure is agreement with the expert, not among equals.",

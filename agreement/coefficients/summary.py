@@ -7,7 +7,7 @@ rater is a list of such dictionaries with "label", "pair" or "rater", so that th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from agreement.coefficients import (
     expert as experts,
 )
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Interval
-from agreement.coefficients.coefficient import LEVELS, MULTILABEL, Coefficient
+from agreement.coefficients.coefficient import LEVELS, MULTILABEL, ORDERED, Coefficient
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Label, Ratings
 from agreement.coefficients.statistic import Statistic, off_diagonal
@@ -91,7 +91,7 @@ def summarise(
         statistics.update(_per_class(ratings, plan))
         statistics.update(_per_pair(ratings, level, weights, plan))
         if expert is not None:
-            statistics.update(_against(ratings, expert, plan))
+            statistics.update(_against(ratings, level, expert, weights, plan))
     answer = {
         "labels": [as_json(label) for label in ratings.labels],
         "raters": list(ratings.raters),
@@ -313,16 +313,15 @@ def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[st
     return statistics
 
 
-def _against(ratings: Ratings, expert: int, plan: Plan) -> dict[str, Any]:
-    pooled = {
-        "expert_kappa_pooled": experts.expert_kappa_pooled(ratings, expert),
-        "expert_percent_agreement": experts.expert_percent_agreement(ratings, expert),
-    }
+def _against(ratings: Ratings, level: str, expert: int, weights: Any, plan: Plan) -> dict[str, Any]:
+    """Agreement with the expert: on an ordered scale with weights too, since without them a near miss is a miss."""
     k, shared = ratings.n_labels, experts.with_expert(ratings, expert)
-    makers = {
-        "expert_kappa_pooled": experts.expert_statistic(off_diagonal(k), ratings.n_raters, expert),
-        "expert_percent_agreement": experts.percent_statistic(ratings.n_raters, k, expert),
-    }
+    weightings = expert_weightings(ratings, level, weights)
+    pooled = {"expert_percent_agreement": experts.expert_percent_agreement(ratings, expert)}
+    makers = {"expert_percent_agreement": experts.percent_statistic(ratings.n_raters, k, expert)}
+    for key, distance in weightings.items():
+        pooled[key] = experts.expert_kappa_pooled(ratings, expert, distance)
+        makers[key] = experts.expert_statistic(distances.fixed_matrix(distance, k), ratings.n_raters, expert)
     defined = {key: makers[key] for key, answer in pooled.items() if answer.value is not None}
     # Pairs with the same expert rating are not independent, so Wilson's interval does not fit: items are resampled.
     spans = {}
@@ -330,14 +329,31 @@ def _against(ratings: Ratings, expert: int, plan: Plan) -> dict[str, Any]:
         small = any(bootstrap.too_small(pooled[key].n, shared.n_disputed, pooled[key].value or 0.0) for key in defined)
         spans = _drawn(shared, defined, pooled, bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP, plan)
     statistics: dict[str, Any] = {key: entry(answer, spans.get(key)) for key, answer in pooled.items()}
-    statistics["expert_kappa_per_rater"] = []
-    for other, answer in experts.expert_kappa_per_rater(ratings, expert).items():
-        pair = ratings.pair(other, expert)
-        maker = {"cohen_kappa": cohen.cohen_statistic(off_diagonal(k))}
-        span = table_intervals(pair, maker, {"cohen_kappa": answer}, plan).get("cohen_kappa")
-        row = {"rater": ratings.raters[other], **entry(answer, span, cohen.cohen_se(pair).value)}
-        statistics["expert_kappa_per_rater"].append(row)
+    for key, distance in weightings.items():
+        name = f"{key.removesuffix('_pooled')}_per_rater"
+        statistics[name] = list(_against_each(ratings, expert, distance, plan))
     return statistics
+
+
+def expert_weightings(ratings: Ratings, level: str, weights: Any = None) -> dict[str, distances.Distance]:
+    """The distances that agreement with an expert takes at this level, by the name of the pooled figure."""
+    found = {"expert_kappa_pooled": distances.nominal(ratings)}
+    if level in ORDERED:
+        found["expert_weighted_kappa_linear"] = distances.linear(ratings)
+        found["expert_weighted_kappa_quadratic"] = distances.quadratic(ratings)
+    if weights is not None:
+        found["expert_weighted_kappa_custom"] = distances.custom(weights, ratings.n_labels)
+    return found
+
+
+def _against_each(
+    ratings: Ratings, expert: int, distance: distances.Distance, plan: Plan
+) -> Iterator[dict[str, Any]]:
+    maker = cohen.cohen_statistic(distances.fixed_matrix(distance, ratings.n_labels))
+    for other, answer in experts.expert_kappa_per_rater(ratings, expert, distance).items():
+        pair = ratings.pair(other, expert)
+        span = table_intervals(pair, {"kappa": maker}, {"kappa": answer}, plan).get("kappa")
+        yield {"rater": ratings.raters[other], **entry(answer, span, cohen.cohen_se(pair, distance).value)}
 
 
 def _of_sets(ratings: Ratings, names: Sequence[Label], plan: Plan) -> dict[str, Any]:
