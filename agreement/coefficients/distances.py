@@ -101,9 +101,11 @@ def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None 
     """
     weights = np.asarray(matrix, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"Disagreement weights need as many rows as columns, not {weights.shape}.")
+        shape = " x ".join(map(str, weights.shape))
+        raise ValueError(f"Disagreement weights need as many rows as columns, not {shape}.")
     if n_labels is not None and len(weights) != n_labels:
-        raise ValueError(f"{n_labels} labels need a {n_labels} x {n_labels} matrix of weights, not {weights.shape}.")
+        size = len(weights)
+        raise ValueError(f"{n_labels} labels need {n_labels} x {n_labels} weights, and these are {size} x {size}.")
     if not np.isfinite(weights).all() or (weights < 0).any():
         row, column = np.argwhere(~(np.isfinite(weights) & (weights >= 0)))[0]
         found = weights[row, column]

@@ -34,7 +34,7 @@ from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Interval
 from agreement.coefficients.coefficient import LEVELS, MULTILABEL, ORDERED, Coefficient
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Label, Ratings
-from agreement.coefficients.statistic import Statistic, off_diagonal
+from agreement.coefficients.statistic import Statistic
 
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
@@ -346,9 +346,7 @@ def expert_weightings(ratings: Ratings, level: str, weights: Any = None) -> dict
     return found
 
 
-def _against_each(
-    ratings: Ratings, expert: int, distance: distances.Distance, plan: Plan
-) -> Iterator[dict[str, Any]]:
+def _against_each(ratings: Ratings, expert: int, distance: distances.Distance, plan: Plan) -> Iterator[dict[str, Any]]:
     maker = cohen.cohen_statistic(distances.fixed_matrix(distance, ratings.n_labels))
     for other, answer in experts.expert_kappa_per_rater(ratings, expert, distance).items():
         pair = ratings.pair(other, expert)

@@ -5,15 +5,20 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, execute_from_command_line
 
-from tests.agreement.coefficients.known_answers import ROOT, cases, extras, near
-from tests.agreement.coefficients.test_known_answers import row_name
+from agreement import files
+from agreement.codebooks import Declared
+from agreement.coefficients.ratings import Ratings, identity
+from agreement.files import Layout
+from tests.agreement.coefficients.known_answers import ROOT, cases, extras, ratings_of
+from tests.agreement.coefficients.test_known_answers import wrong
 
 Case = dict[str, Any]
 
@@ -51,7 +56,7 @@ def names_of(case: Case) -> list[str]:
     return ["0", "1"] if case["kind"] != "matrix" else [str(rater) for rater in range(len(case["matrix"]))]
 
 
-def wide_csv(case: Case, folder: Path) -> tuple[Path, list[str]]:
+def wide_csv(case: Case, folder: Path) -> tuple[Path, Layout]:
     """A table with counts, or one item a row."""
     path, names = folder / "wide.csv", names_of(case)
     with path.open("w", encoding="utf-8", newline="") as stream:
@@ -60,40 +65,40 @@ def wide_csv(case: Case, folder: Path) -> tuple[Path, list[str]]:
             rows.writerow([*names, "items"])
             for down, line in zip(case["labels"], case["table"], strict=True):
                 rows.writerows([down, across, n] for across, n in zip(case["labels"], line, strict=True))
-            return path, ["--raters", ",".join(names), "--count", "items"]
+            return path, Layout(raters=tuple(names), count="items")
         rows.writerow(names)
         rows.writerows(zip(*matrix_of(case), strict=True))
-    return path, ["--raters", ",".join(names)]
+    return path, Layout(raters=tuple(names))
 
 
-def wide_jsonl(case: Case, folder: Path) -> tuple[Path, list[str]]:
+def wide_jsonl(case: Case, folder: Path) -> tuple[Path, Layout]:
     names = names_of(case)
     rows = [
         {"item": item, **dict(zip(names, given, strict=True))}
         for item, given in enumerate(zip(*matrix_of(case), strict=True))
     ]
     path = write(folder, "".join(f"{json.dumps(row)}\n" for row in rows), "wide.jsonl")
-    return path, ["--raters", json.dumps(names)]
+    return path, Layout(raters=tuple(names))
 
 
-def long_jsonl(case: Case, folder: Path) -> tuple[Path, list[str]]:
+def long_jsonl(case: Case, folder: Path) -> tuple[Path, Layout]:
     """Shuffled by rater: all of the last one first."""
     rows = [
         {"item": item, "rater": rater, "label": label}
         for rater, given in reversed(list(enumerate(matrix_of(case))))
         for item, label in enumerate(given)
     ]
-    return write(folder, "".join(f"{json.dumps(row)}\n" for row in rows), "long.jsonl"), []
+    return write(folder, "".join(f"{json.dumps(row)}\n" for row in rows), "long.jsonl"), Layout()
 
 
-def long_csv(case: Case, folder: Path) -> tuple[Path, list[str]]:
+def long_csv(case: Case, folder: Path) -> tuple[Path, Layout]:
     path = folder / "long.tsv"
     with path.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, delimiter="\t")
         rows.writerow(["who", "what", "said"])
         for rater, given in enumerate(matrix_of(case)):
             rows.writerows([rater, item, label] for item, label in enumerate(given))
-    return path, ["--rater", "who", "--item", "what", "--label", "said"]
+    return path, Layout("what", "who", "said")
 
 
 def forms_of(case: Case) -> list[Any]:
@@ -101,6 +106,12 @@ def forms_of(case: Case) -> list[Any]:
     if case["kind"] == "table" or not case["labels"] or not matrix_of(case)[0]:
         return [wide_csv]
     return [wide_jsonl, long_jsonl] + ([wide_csv, long_csv] if "" not in case["labels"] else [])
+
+
+def options_of_layout(layout: Layout) -> list[str]:
+    if layout.raters:
+        return ["--raters", ",".join(layout.raters), *(["--count", layout.count] if layout.count else [])]
+    return ["--rater", layout.rater, "--label", layout.label, *(["--item", layout.item] if layout.item else [])]
 
 
 def options_of(case: Case, folder: Path) -> list[str]:
@@ -114,39 +125,23 @@ def options_of(case: Case, folder: Path) -> list[str]:
     return options + (["--exchangeable"] if case.get("exchangeable_raters") else [])
 
 
-def wrong(statistics: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    """The statistics that are not the known ones."""
-    found = {}
-    for name, known in expected.items():
-        got = statistics.get(name, {})
-        if isinstance(got, list):
-            values = {row_name(row): row.get("value") for row in got}
-            right = set(values) == set(known["value"]) and all(
-                near(values[key], known["value"][key], known["tol"]) for key in values
-            )
-            right = right and all(("undefined" in row) == ("value" not in row) for row in got)
-        elif known["value"] is None:
-            right = got.get("undefined") == known["undefined"] and "value" not in got
-        else:
-            right = near(got.get("value"), known["value"], known["tol"])
-        if not right:
-            found[name] = got
-    return found
+def one_form(case_id: str) -> Any:
+    """One form of a case, another one for the next case."""
+    forms = forms_of(cases()[case_id])
+    return forms[list(cases()).index(case_id) % len(forms)]
 
 
-FORMS = [(case, form) for case, content in cases().items() for form in forms_of(content)]
+def test_every_form_is_asked_and_most_cases_have_all_of_them() -> None:
+    assert {one_form(case_id) for case_id in cases()} == {wide_csv, wide_jsonl, long_jsonl, long_csv}
+    assert sum(len(forms_of(case)) for case in cases().values()) == 150
 
 
-def test_forms_cover_every_case() -> None:
-    assert ({case for case, _form in FORMS}, len(FORMS)) == (set(cases()), 150)
-
-
-@pytest.mark.parametrize(("case_id", "form"), FORMS, ids=[f"{case}-{form.__name__}" for case, form in FORMS])
-def test_file_gives_the_known_answers(case_id: str, form: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case_id", cases())
+def test_file_gives_the_known_answers(case_id: str, tmp_path: Path) -> None:
     case = cases()[case_id]
-    path, layout = form(case, tmp_path)
+    path, layout = one_form(case_id)(case, tmp_path)
 
-    answer = run(path, *layout, *options_of(case, tmp_path))
+    answer = run(path, *options_of_layout(layout), *options_of(case, tmp_path))
 
     assert wrong(answer["statistics"], case["expected"]) == {}
     assert (answer["labels"], [type(label) for label in answer["labels"]]) == (
@@ -157,12 +152,39 @@ def test_file_gives_the_known_answers(case_id: str, form: Any, tmp_path: Path) -
     assert "exchangeable_raters" in case or answer["raters"] == names_of(case)
 
 
+@pytest.mark.parametrize("case_id", cases())
+def test_every_form_of_a_file_holds_the_same_ratings(case_id: str, tmp_path: Path) -> None:
+    """So that one form in the command is enough: figures are made from these patterns and nothing else."""
+    case = cases()[case_id]
+    places = bool(case.get("exchangeable_raters"))
+    declared = Declared(case["scale"], tuple(case["labels"]), values=case.get("label_values"))
+    known = ratings_of(case)
+
+    for form in forms_of(case):
+        path, layout = form(case, tmp_path)
+        with path.open("rb") as stream:
+            got = files.read(stream, path.name, replace(layout, exchangeable=places), declared).ratings
+        assert patterns(got) == patterns(known), form.__name__
+        assert list(map(identity, got.labels)) == list(map(identity, known.labels))
+        assert places or list(got.raters) == names_of(case)
+
+
+def patterns(ratings: Ratings) -> dict[tuple[int, ...], float]:
+    """The items of each pattern of codes; where columns are places, by how often each label stands in it."""
+    rows = ratings.counts().astype(int) if ratings.exchangeable else ratings.codes
+    found: dict[tuple[int, ...], float] = {}
+    for row, n in zip(rows.tolist(), ratings.weights.tolist(), strict=True):
+        found[tuple(row)] = found.get(tuple(row), 0.0) + n
+    return found
+
+
 def test_exchangeable_raters_have_no_figure_by_rater(tmp_path: Path) -> None:
     case = cases()["fleiss_wikipedia"]
     path, layout = long_jsonl(case, tmp_path)
 
-    named = run(path, *layout, "--labels", json.dumps(case["labels"]), "--no-interval")["statistics"]
-    places = run(path, *layout, *options_of(case, tmp_path))["statistics"]
+    options = options_of_layout(layout)
+    named = run(path, *options, "--labels", json.dumps(case["labels"]), "--no-interval")["statistics"]
+    places = run(path, *options, *options_of(case, tmp_path))["statistics"]
 
     assert set(named) - set(places) == {
         "conger_kappa",
@@ -254,6 +276,47 @@ def test_names_of_a_comma_list_stand_for_numbers_in_json(tmp_path: Path) -> None
     answer = run(path, "--raters", "a,b", "--labels", "1,2,3,4", "--scale", "ordinal", "--no-interval")
 
     assert (answer["labels"], answer["table"][1]) == ([1, 2, 3, "4"], [0, 0, 1, 0])
+
+
+def test_lists_may_begin_with_a_negative_number(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n-1,-1\n0,1\n1,1\n-1,0\n")
+
+    answer = run(
+        path, "--raters", "a,b", "--scale", "interval", "--labels", "-1,0,1", "--values", "-2,0,2", "--no-interval"
+    )
+
+    # By hand: 1 - Do / De, Do = 2 * (4 + 4) / 8 and De from the counts 3, 2, 3 of the values -2, 0, 2.
+    by_chance = 2 * (3 * 2 * 4 + 3 * 3 * 16 + 2 * 3 * 4) / (8 * 7)
+    assert answer["labels"] == ["-1", "0", "1"]
+    assert answer["statistics"]["krippendorff_alpha_interval"]["value"] == pytest.approx(1 - 2 / by_chance)
+
+
+def test_ordered_scale_says_what_knows_no_order(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n1,1\n1,2\n2,3\n3,3\n")
+
+    answer = run(path, "--raters", "a,b", "--scale", "ordinal", "--labels", "1,2,3", "--no-interval")
+
+    assert answer["notes"] == [
+        "No weights were named, so the headline takes linear ones; quadratic ones stand beside it.",
+        "The labels are ordered, and these count a near miss as much as a far one: Cohen's kappa, Scott's pi,"
+        " Krippendorff's alpha (nominal), Brennan-Prediger kappa, Gwet's AC1.",
+    ]
+
+
+def test_expert_on_an_ordered_scale_is_weighted(tmp_path: Path) -> None:
+    path = write(tmp_path, "e,b,c\n1,1,2\n2,3,2\n3,3,1\n1,,1\n")
+    options = ("--raters", "e,b,c", "--scale", "ordinal", "--labels", "1,2,3", "--expert", "e", "--no-interval")
+
+    answer = run(path, *options)
+    two = run(write(tmp_path, "e,b\n1,1\n1,2\n2,3\n2,2\n3,3\n3,1\n1,1\n"), *options[2:-3], "--raters", "e,b")
+
+    # Every rating of the others beside the expert's: the weighted kappa of those seven pairs.
+    assert answer["headline"]["key"] == "expert_weighted_kappa_linear"
+    for weights in ("linear", "quadratic"):
+        got = answer["statistics"][f"expert_weighted_kappa_{weights}"]
+        assert (got["value"], got["pairs"]) == (two["statistics"][f"weighted_kappa_{weights}"]["value"], 7)
+    each = answer["statistics"]["expert_weighted_kappa_linear_per_rater"]
+    assert [(row["rater"], row["n"]) for row in each] == [("b", 3), ("c", 4)]
 
 
 def test_headline_of_an_ordinal_scale_takes_the_named_weights(tmp_path: Path) -> None:
@@ -509,6 +572,11 @@ BAD = {
         ["--raters", "a,b", "--count", "n"],
         'Line 2: "n" is "-3": expected a whole number of items, 0 or more.',
     ),
+    "count beyond what can be summed": (
+        "a,b,n\nx,y,1e30\n",
+        ["--raters", "a,b", "--count", "n"],
+        'Line 2: "n" is "1e30": expected a whole number of items, 1,000,000,000,000 at most.',
+    ),
     "count of a long file": (
         LONG,
         ["--count", "n"],
@@ -525,6 +593,29 @@ BAD = {
         'The expert "cara" is none of the raters "anna", "ben".',
     ),
     "confidence out of range": (LONG, ["--confidence", "95"], "--confidence 95: expected a number between 0 and 1."),
+    "confidence that is no number": (
+        LONG,
+        ["--confidence", "nan"],
+        "--confidence nan: expected a number between 0 and 1.",
+    ),
+    "no replicate": (LONG, ["--replicates", "0"], "--replicates 0: expected 1 to 1,000,000."),
+    "negative seed": (LONG, ["--seed", "-1"], "--seed -1: expected 0 or more."),
+    "interval with a word among the numbers": (
+        "item,rater,label\n1,a,1\n1,b,2\n2,a,many\n2,b,2\n",
+        ["--scale", "interval"],
+        'The scale interval needs a number for every label, and "many" is none: give the values.',
+    ),
+    "rater named twice as a JSON list": ("a,b\nyes,no\n", ["--raters", '["a", "a"]'], 'Rater "a" is named twice.'),
+    "weights for sets": (
+        "a,b\nx,y\n",
+        ["--raters", "a,b", "--scale", "multilabel", "--weights", "quadratic"],
+        "Weights follow the order of the labels, and a multilabel scale has none.",
+    ),
+    "expert among places": (
+        LONG,
+        ["--exchangeable", "--expert", "anna"],
+        "Agreement with an expert needs to know who rated, and the raters are exchangeable here.",
+    ),
     "column of texts for labels": (
         "item,rater,label\n" + "".join(f"{i // 2},{'ab'[i % 2]},text {i}\n" for i in range(501)),
         [],
@@ -537,8 +628,9 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
     text, options, sentence = BAD[name]
+    path = write(tmp_path, text)
 
-    assert refusal(write(tmp_path, text), *options) == sentence
+    assert (refusal(path, *options), refusal(path, *options, "--json")) == (sentence, sentence)
 
 
 BAD_LINES = {
@@ -548,6 +640,7 @@ BAD_LINES = {
         [],
         'Line 2 has no "label": write null where a rating is missing.',
     ),
+    "no field": ([{}], [], 'There is no column "item" among none at all: name the columns'),
     "one field": ([{"label": 1}], [], 'The file has one column, "label": '),
     "text for a number": ([{"a": 1, "b": "1"}], ["--raters", "a,b", "--labels", "[1, 2]"], 'Line 1: "1" is none of'),
     "true for a number": ([{"a": 1, "b": True}], ["--raters", "a,b", "--labels", "[1, 2]"], "Line 1: true is none of"),
@@ -589,20 +682,31 @@ WEIGHTS = {
     "not 0 on the diagonal": ("0,1\n1,2\n", "Weight 2.0 in row 2: the same label twice is no disagreement, so 0."),
     "of another size": (
         "0,1,1\n1,0,1\n1,1,0\n",
-        "2 labels need a 2 x 2 matrix of weights, not (3, 3).",
+        "2 labels need 2 x 2 weights, and these are 3 x 3.",
     ),
     "ragged": ("0,1\n1\n", "Weights, row 2: found 1 numbers and expected 2, one per row."),
     "words": ("0,one\n1,0\n", "Weights, row 1: 'one' at place 2 is no number."),
     "empty": ("", "The file of weights is empty: write one row of numbers for each label."),
+    "all 0": ("0,0\n0,0\n", "All weights are 0, so no two labels would differ: expected one above 0."),
+    "infinite": ("0,inf\n1,0\n", "Weights, row 1: 'inf' at place 2 is no number."),
 }
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_bad_weights_are_refused(name: str, tmp_path: Path) -> None:
     text, sentence = WEIGHTS[name]
-    options = ("--labels", "yes,no", "--weights", str(write(tmp_path, text, "weights.csv")))
+    weights = write(tmp_path, text, "weights.csv")
 
-    assert refusal(write(tmp_path, LONG), *options) == sentence
+    assert refusal(write(tmp_path, LONG), "--labels", "yes,no", "--weights", str(weights)) == f"{weights}: {sentence}"
+
+
+def test_weights_that_are_no_text_are_refused_by_name(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.xlsx"
+    weights.write_bytes(b"PK\x03\x04\xff")
+
+    assert refusal(write(tmp_path, LONG), "--labels", "yes,no", "--weights", str(weights)) == (
+        f"{weights}: The file is not UTF-8 text: write one row of numbers for each label."
+    )
 
 
 def test_asymmetric_weights_are_allowed(tmp_path: Path) -> None:
@@ -648,8 +752,12 @@ def test_command_needs_no_database(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*.sqlite3")] == []
 
 
-def test_command_refuses_with_exit_code_1(tmp_path: Path) -> None:
-    done = manage("agreement", str(write(tmp_path, "")), "--json", folder=tmp_path)
+def test_command_refuses_with_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "")
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "The file is empty" in done.stderr
+    with pytest.raises(SystemExit) as left:
+        execute_from_command_line(["manage.py", "agreement", str(path), "--json"])
+
+    printed = capsys.readouterr()
+    assert (left.value.code, printed.out) == (1, "")
+    assert printed.err.splitlines()[-1].endswith("The file is empty (0 bytes): export it again, with rows in it.")

@@ -84,6 +84,11 @@ def test_misleading_figures_are_refused(key: str, design: Design, about: dict[st
     assert words in (headline.refusal(key, design, **about) or "")  # type: ignore[arg-type]
 
 
+def test_what_knows_no_order_is_every_corrected_coefficient_that_nominal_labels_have_too() -> None:
+    of_both = {key for key, each in COEFFICIENTS.items() if {"nominal", "ordinal"} <= set(each.levels)}
+    assert set(headline.UNORDERED) == {key for key in of_both if not key.startswith("percent")}
+
+
 def test_an_unweighted_figure_on_an_ordered_scale_may_be_named() -> None:
     assert headline.refusal("cohen_kappa", Design("ordinal", 2), named=True) is None
 

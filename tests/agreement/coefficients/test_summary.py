@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from agreement.coefficients import Ratings, summarise
-from tests.agreement.coefficients.known_answers import cases, ratings_of
+from agreement.coefficients.cohen import cohen
+from agreement.coefficients.distances import linear, quadratic
+from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
 
 
 def test_two_raters_have_their_statistics_with_n_interval_and_method() -> None:
@@ -19,8 +21,7 @@ def test_two_raters_have_their_statistics_with_n_interval_and_method() -> None:
 
 @pytest.mark.parametrize("case_id", cases())
 def test_every_case_is_plain_json(case_id: str) -> None:
-    case = cases()[case_id]
-    answer = summarise(ratings_of(case), case["scale"], seed=1, replicates=20, expert=case.get("expert"))
+    answer = summary_of(case_id)
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
 
 
@@ -56,6 +57,20 @@ def test_the_expert_has_intervals_over_items() -> None:
     assert all(len(row["interval"]) == 2 for row in statistics["expert_kappa_per_rater"])
 
 
+def test_the_expert_on_a_scale_has_weighted_figures_too() -> None:
+    ratings = Ratings.from_matrix([[1, 2, 3, 1, 2], [1, 3, 3, 2, 2], [2, 2, 3, 1, None]], [1, 2, 3])
+    weights = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
+    statistics = summarise(ratings, "ordinal", seed=1, replicates=50, expert=0, weights=weights)["statistics"]
+    others = Ratings.from_pairs([1, 3, 3, 2, 2, 2, 2, 3, 1], [1, 2, 3, 1, 2, 1, 2, 3, 1], [1, 2, 3])
+    for name, distance in (("linear", linear), ("quadratic", quadratic), ("custom", quadratic)):
+        pooled = statistics[f"expert_weighted_kappa_{name}"]
+        assert pooled["value"] == pytest.approx(cohen(others, distance(others)).value)
+        assert (pooled["pairs"], len(pooled["interval"])) == (9, 2)
+        rows = statistics[f"expert_weighted_kappa_{name}_per_rater"]
+        assert [(row["rater"], row["n"], len(row["interval"])) for row in rows] == [("1", 5, 2), ("2", 4, 2)]
+        assert rows[0]["value"] == pytest.approx(cohen(ratings.pair(1, 0), distance(ratings)).value)
+
+
 def test_an_undefined_statistic_says_why() -> None:
     kappa = summarise(ratings_of(cases()["undef_constant_same"]), "nominal", seed=1)["statistics"]["cohen_kappa"]
     assert kappa["undefined"] == "no_variation"
@@ -69,9 +84,11 @@ def test_no_interval_where_none_is_wanted() -> None:
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
-    ratings = ratings_of(cases()["missing_heavy"])
-    first, again = (summarise(ratings, "ordinal", seed=9, replicates=50) for _ in range(2))
+    ratings = ratings_of(cases()["landis_koch_ms_winnipeg"])
+    first, again, other = (summarise(ratings, "ordinal", seed=seed, replicates=50) for seed in (9, 9, 8))
     assert first == again
+    intervals = [each["statistics"]["weighted_kappa_linear"]["interval"] for each in (first, other)]
+    assert intervals[0] != intervals[1]
 
 
 def test_the_number_of_items_costs_nothing() -> None:
@@ -88,7 +105,7 @@ def test_the_number_of_items_costs_nothing() -> None:
         (["a", "b"], None, "colour", None, "'colour' is no level of measurement"),
         (["a", "b"], None, "multilabel", None, "need labels that are sets"),
         (["a", "b"], None, "ordinal", [[0, 1]], "as many rows as columns"),
-        (["a", "b"], None, "ordinal", [[0]], "2 labels need a 2 x 2 matrix"),
+        (["a", "b"], None, "ordinal", [[0]], "2 labels need 2 x 2 weights, and these are 1 x 1"),
         (["a", "b"], None, "ordinal", [[0, -1], [1, 0]], "Weight -1.0 in row 1, column 2"),
         (["a", "b"], None, "ordinal", [[0, 1], [1, 0.5]], "Weight 0.5 in row 2"),
     ],
