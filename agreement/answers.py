@@ -17,7 +17,7 @@ from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
 LINEAR_KEYS = ("weighted_kappa_linear", "expert_weighted_kappa_linear")
-NO_WEIGHTS = "No weights were named, so the headline takes linear ones; quadratic ones stand beside it."
+NO_WEIGHTS = "No weights were named, so the headline takes linear ones: --weights names others."
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
     "expert_kappa_pooled": "Cohen's kappa with the expert (all ratings by others, each with the expert's)",

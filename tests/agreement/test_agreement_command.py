@@ -297,7 +297,7 @@ def test_ordered_scale_says_what_knows_no_order(tmp_path: Path) -> None:
     answer = run(path, "--raters", "a,b", "--scale", "ordinal", "--labels", "1,2,3", "--no-interval")
 
     assert answer["notes"] == [
-        "No weights were named, so the headline takes linear ones; quadratic ones stand beside it.",
+        "No weights were named, so the headline takes linear ones: --weights names others.",
         "The labels are ordered, and these count a near miss as much as a far one: Cohen's kappa, Scott's pi,"
         " Krippendorff's alpha (nominal), Brennan-Prediger kappa, Gwet's AC1.",
     ]
@@ -429,6 +429,32 @@ def test_report_of_undefined_says_why(tmp_path: Path) -> None:
     assert "Cohen's kappa is undefined: Only one label was used" in text
     assert "undefined" in next(line for line in text.splitlines() if line.startswith("  Scott's pi"))
     assert [word for word in text.lower().split() if word in ("nan", "none")] == []
+
+
+@pytest.mark.parametrize("scale", ["ordinal", "interval"])
+def test_report_gives_squared_distances_as_a_share(scale: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b,c\n1,1,1\n1,1,2\n2,2,2\n2,2,1\n9,9,9\n9,9,9\n")
+    options = ("--raters", "a,b,c", "--scale", scale, "--labels", "1,2,9", "--no-interval")
+
+    alpha = run(path, *options)["statistics"][f"krippendorff_alpha_{scale}"]
+    said = printed(path, *options).splitlines()
+
+    share = alpha["observed_disagreement"] / alpha["expected_disagreement"]
+    assert share == pytest.approx(1 - alpha["value"])
+    assert f"Observed disagreement is {f'{share:.2f}'[1:]} of what chance would give; percent agreement .78." in said
+
+
+def test_report_says_which_replicates_were_undefined(tmp_path: Path) -> None:
+    rows = "".join("1,1\n" for _ in range(118)) + "1,2\n2,1\n1,2\n2,1\n1,2\n"
+    path = write(tmp_path, "a,b\n" + rows)
+    options = ("--raters", "a,b", "--labels", "1,2", "--replicates", "400")
+
+    share = run(path, *options)["statistics"]["cohen_kappa"]["undefined_share"]
+    text = printed(path, *options)
+
+    # No disagreement drawn at all, or only one rater's: (118/123)^123 = .6 %.
+    assert 0 < share < 0.05
+    assert f"{100 * share:.1f} % of the replicates were undefined and are left out." in text.splitlines()
 
 
 def test_report_of_several_raters_lists_pairs(tmp_path: Path) -> None:
