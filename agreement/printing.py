@@ -99,6 +99,9 @@ def _method(entry: Entry, seed: int) -> Lines:
             " %(replicates)s replicates, seed %(seed)s."
         )
         yield text % about
+    if "large_sample" in entry:
+        low, high = map(number, entry["large_sample"])
+        yield _("Large-sample interval (Fisher's z): %(low)s – %(high)s.") % {"low": low, "high": high}
     if entry.get("undefined_share"):
         share = f"{100 * entry['undefined_share']:.1f}"
         yield _("%(share)s %% of the replicates were undefined and are left out.") % {"share": share}

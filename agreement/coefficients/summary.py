@@ -139,7 +139,7 @@ def as_json(label: Label) -> Any:
 
 
 def entry(answer: Estimate, interval: Interval | None = None, error: float | None = None) -> dict[str, Any]:
-    """An estimate as plain data."""
+    """An estimate as plain data; beside a bootstrap interval the large-sample one on Fisher's z scale."""
     if answer.value is None:
         return {"undefined": answer.undefined, "sentence": answer.sentence, "n": _number(answer.n)}
     plain: dict[str, Any] = {"value": answer.value, "n": _number(answer.n)}
@@ -153,6 +153,10 @@ def entry(answer: Estimate, interval: Interval | None = None, error: float | Non
         plain |= {"interval": [interval.low, interval.high], "method": interval.method, "level": interval.level}
         if interval.replicates:
             plain |= {"replicates": interval.replicates, "undefined_share": interval.undefined_share}
+        # Where the smoothed interval has to stand in, a large-sample one does not cover.
+        if interval.method == bootstrap.BOOTSTRAP and "se" in plain:
+            beside = intervals.fisher_z(answer.value, plain["se"], interval.level)
+            plain |= {"large_sample": [beside.low, beside.high]} if beside else {}
     plain |= {key: value for key, value in answer.details.items() if key != "sentence"}
     return plain
 

@@ -423,6 +423,19 @@ def test_report_names_the_interval(tmp_path: Path) -> None:
     )
 
 
+def test_report_of_many_items_has_the_large_sample_interval_beside(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b,items\nyes,yes,40\nyes,no,10\nno,yes,5\nno,no,45\n")
+
+    lines = printed(
+        path, "--raters", "a,b", "--count", "items", "--labels", "yes,no", "--replicates", "500"
+    ).splitlines()
+
+    assert lines[5:7] == [
+        "Interval: percentile bootstrap over items, 500 replicates, seed 1.",
+        "Large-sample interval (Fisher's z): .53 – .81.",
+    ]
+
+
 def test_report_of_undefined_says_why(tmp_path: Path) -> None:
     text = printed(write(tmp_path, "a,b\nyes,yes\nyes,yes\n"), "--raters", "a,b", "--labels", "yes,no")
 

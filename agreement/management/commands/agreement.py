@@ -7,7 +7,8 @@ The answer of --json is one object:
   n_items             items in the file, also those that nobody rated
   statistics          NAME -> {"value", "n", "interval": [low, high], "method", "level", "se", ...}
                       or {"undefined": REASON, "sentence", "n"}; what is per label, pair or rater is a list of such
-                      objects with "label", "pair" or "rater" beside
+                      objects with "label", "pair" or "rater" beside. "large_sample": [low, high] is the interval on
+                      Fisher's z scale, given beside a bootstrap one
   headline            {"key", "title", "reason", "beside"}: the NAME that the design calls for, and why
   diagnostics         [{"key", "numbers", "sentence"}]: what the figures should be read with
   notes               sentences on how the file was understood

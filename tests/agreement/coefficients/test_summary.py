@@ -19,6 +19,17 @@ def test_two_raters_have_their_statistics_with_n_interval_and_method() -> None:
     assert answer["uses"] == [[44, 47, 35, 23], [84, 37, 11, 17]]
 
 
+def test_the_large_sample_interval_stands_beside_the_bootstrap_and_never_beside_the_smoothed_one() -> None:
+    large, small = (Ratings.from_table(np.array([[40, 10], [5, 45]]) * times // 10, ["a", "b"]) for times in (10, 5))
+    entries = [
+        summarise(each, "nominal", seed=1, replicates=800)["statistics"]["cohen_kappa"] for each in (large, small)
+    ]
+    assert [(each["method"], "large_sample" in each) for each in entries] == [("bootstrap", True), ("smoothed", False)]
+    # kappa .7, z = atanh(.7), its error .0709 / (1 - .49)
+    assert entries[0]["large_sample"] == pytest.approx([0.5334, 0.8142], abs=2e-3)
+    assert entries[0]["large_sample"] == pytest.approx(entries[0]["interval"], abs=0.05)
+
+
 @pytest.mark.parametrize("case_id", cases())
 def test_every_case_is_plain_json(case_id: str) -> None:
     answer = summary_of(case_id)
