@@ -38,6 +38,7 @@ from agreement.coefficients.statistic import Statistic
 
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
+NO_INTERVAL = "There are too many patterns of raters and labels to resample this one in reasonable time."
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,8 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
     for each in found:
         error = each.standard_error(ratings) if each.standard_error else None
         statistics[each.key] = entry(answers[each.key], spans.get(each.key), error.value if error else None)
+        if plan.wanted and each.key in makers and each.key not in spans:
+            statistics[each.key]["no_interval"] = NO_INTERVAL
         if error is not None:
             statistics[f"{each.key}_se"] = entry(error)
         if each.null_error is not None:

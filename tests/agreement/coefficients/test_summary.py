@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, summarise
+from agreement.coefficients import Ratings, summarise, summary
 from agreement.coefficients.cohen import cohen
 from agreement.coefficients.distances import linear, quadratic
 from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
@@ -59,6 +59,15 @@ def test_nothing_about_persons_where_columns_are_not_people() -> None:
     assert not {"pairwise_cohen_kappa", "conger_kappa", "mean_pairwise_cohen_kappa"} & set(statistics)
 
 
+def test_a_class_with_few_disagreements_has_a_smoothed_interval_of_its_own() -> None:
+    # 22 items are in dispute, 2 of them about "c".
+    ratings = Ratings.from_table([[80, 10, 1], [10, 70, 0], [1, 0, 28]], ["a", "b", "c"])
+    statistics = summarise(ratings, "nominal", seed=1, replicates=200)["statistics"]
+    for name in ("per_class_kappa", "specific_agreement"):
+        assert [row["method"] for row in statistics[name]] == ["bootstrap", "bootstrap", "smoothed"]
+    assert statistics["cohen_kappa"]["method"] == "bootstrap"
+
+
 def test_the_expert_has_intervals_over_items() -> None:
     case = cases()["expert_baseline"]
     statistics = summarise(ratings_of(case), "nominal", seed=1, replicates=200, expert=0)["statistics"]
@@ -92,6 +101,14 @@ def test_an_undefined_statistic_says_why() -> None:
 def test_no_interval_where_none_is_wanted() -> None:
     statistics = summarise(ratings_of(cases()["cohen_1960"]), "nominal", seed=1, interval=False)["statistics"]
     assert "interval" not in statistics["cohen_kappa"]
+
+
+def test_an_interval_that_would_take_too_long_is_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "MOST_PRODUCTS", 10_000)
+    statistics = summarise(ratings_of(cases()["gwet_raw4raters"]), "nominal", seed=1, replicates=50)["statistics"]
+    assert "interval" in statistics["krippendorff_alpha_nominal"]
+    assert statistics["conger_kappa"]["no_interval"].startswith("There are too many patterns")
+    assert "interval" not in statistics["conger_kappa"]
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
