@@ -85,6 +85,17 @@ def test_two_perfect_draws_do_not_differ_and_are_not_known_to_be_equal() -> None
     assert difference.interval.low < -0.02 < 0.02 < difference.interval.high
 
 
+def test_a_difference_is_smoothed_where_either_side_is() -> None:
+    plain, perfect = (Ratings.from_table(table, ["a", "b"]) for table in ([[80, 15], [15, 90]], [[70, 0], [0, 80]]))
+    statistic = cohen_statistic(off_diagonal(2))
+    for sides in ((plain, perfect), (perfect, plain)):
+        difference = comparing.draws(*sides, (statistic, statistic), seed=1, replicates=300)
+        assert difference is not None
+        assert difference.interval is not None
+        assert difference.interval.method == "smoothed"
+        assert difference.interval.low < difference.value < difference.interval.high
+
+
 def test_the_two_draws_are_resampled_apart() -> None:
     ratings = Ratings.from_table([[80, 15], [15, 90]], ["a", "b"])
     statistic = cohen_statistic(off_diagonal(2))
