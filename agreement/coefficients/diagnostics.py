@@ -24,6 +24,8 @@ NOTABLE_PREVALENCE, NOTABLE_BIAS = 0.5, 0.1
 FAR = 0.2
 # Merging two classes is mentioned where it raises the coefficient by this much.
 GAIN = 0.05
+# Pairs of labels tried, the most confused first: hundreds of labels have tens of thousands of pairs.
+MOST_MERGERS = 200
 
 SENTENCES: Mapping[str, str] = {
     "no_pairs": "No item has two ratings, so there is nothing to compare.",
@@ -187,7 +189,7 @@ def _merges(ratings: Ratings, *, ordered: bool) -> Iterator[Diagnostic]:
     if value is None or ratings.n_labels < 3:
         return
     gains: list[tuple[float, Label, Label]] = []
-    for first, second in combinations(range(ratings.n_labels), 2):
+    for first, second in _confused(ratings):
         if ordered and second != first + 1:
             continue
         merged = merged_value(ratings, first, second)
@@ -197,6 +199,14 @@ def _merges(ratings: Ratings, *, ordered: bool) -> Iterator[Diagnostic]:
     for merged, one, other in sorted(gains, key=lambda gain: -gain[0])[:1]:
         numbers = {"first": one, "second": other, "merged": merged, "value": value}
         yield Diagnostic("merge_ordered" if ordered else "merge", numbers)
+
+
+def _confused(ratings: Ratings) -> list[tuple[int, int]]:
+    """Pairs of labels that stand on one item, the most common first; a merger of others can only lower the value."""
+    counts = ratings.counts()
+    together = (counts * ratings.weights[:, None]).T @ counts
+    pairs = [(first, second) for first, second in combinations(range(ratings.n_labels), 2) if together[first, second]]
+    return sorted(pairs, key=lambda pair: -together[pair])[:MOST_MERGERS]
 
 
 def _nominal(ratings: Ratings) -> float | None:

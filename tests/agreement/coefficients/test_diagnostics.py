@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from agreement.coefficients import Ratings
+from agreement.coefficients.cohen import cohen
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose, merged_value
 from tests.agreement.coefficients.known_answers import cases, ratings_of
 
@@ -96,6 +97,15 @@ def test_two_confused_classes_would_be_better_as_one() -> None:
     assert (advice.numbers["first"], advice.numbers["second"]) == ("good", "fine")
     assert merged_value(ratings, 0, 1) == pytest.approx(advice.numbers["merged"])
     assert advice.numbers["merged"] > advice.numbers["value"] + 0.3
+
+
+def test_a_merger_of_labels_that_are_never_confused_cannot_help() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(20):
+        table = rng.integers(0, 6, size=(4, 4)) + 12 * np.eye(4, dtype=int)
+        table[0, 1] = table[1, 0] = 0
+        ratings = Ratings.from_table(table, list("abcd"))
+        assert (merged_value(ratings, 0, 1) or 0) <= (cohen(ratings).value or 0)
 
 
 def near_misses(n: int = 200) -> Ratings:
