@@ -38,6 +38,8 @@ from agreement.coefficients.statistic import Statistic
 
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
+# Sums of a statistic with a standard error: its gradient takes their square.
+MOST_SUMS = 1000
 NO_INTERVAL = "There are too many patterns of raters and labels to resample this one in reasonable time."
 
 
@@ -177,7 +179,8 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
     statistics: dict[str, Any] = {}
     for each in found:
         error = each.standard_error(ratings) if each.standard_error else None
-        statistics[each.key] = entry(answers[each.key], spans.get(each.key), error.value if error else None)
+        spread = error.value if error else _engine_error(makers.get(each.key), ratings)
+        statistics[each.key] = entry(answers[each.key], spans.get(each.key), spread)
         if plan.wanted and each.key in makers and each.key not in spans:
             statistics[each.key]["no_interval"] = NO_INTERVAL
         if error is not None:
@@ -187,6 +190,13 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
         if ratings.populations is not None:
             statistics[each.key]["weighted"] = _weighted(ratings, each, plan)
     return statistics
+
+
+def _engine_error(statistic: Statistic | None, ratings: Ratings) -> float | None:
+    """The standard error of a coefficient that names none of its own; not where its gradient would take too long."""
+    if statistic is None or statistic.n_sums > MOST_SUMS:
+        return None
+    return float(influence.standard_errors(statistic, ratings)[0])
 
 
 def table_intervals(
@@ -335,7 +345,8 @@ def _against(ratings: Ratings, level: str, expert: int, weights: Any, plan: Plan
     if plan.wanted and defined:
         small = any(bootstrap.too_small(pooled[key].n, shared.n_disputed, pooled[key].value or 0.0) for key in defined)
         spans = _drawn(shared, defined, pooled, bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP, plan)
-    statistics: dict[str, Any] = {key: entry(answer, spans.get(key)) for key, answer in pooled.items()}
+    errors = {key: _engine_error(maker, shared) for key, maker in makers.items() if key in defined}
+    statistics: dict[str, Any] = {key: entry(answer, spans.get(key), errors.get(key)) for key, answer in pooled.items()}
     for key, distance in weightings.items():
         name = f"{key.removesuffix('_pooled')}_per_rater"
         statistics[name] = list(_against_each(ratings, expert, distance, plan))

@@ -103,6 +103,19 @@ def test_no_interval_where_none_is_wanted() -> None:
     assert "interval" not in statistics["cohen_kappa"]
 
 
+def test_every_coefficient_has_a_standard_error_and_so_has_the_expert() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(3, size=120)
+    rows = [np.where(rng.random(120) < 0.7, truth, rng.integers(3, size=120)) for _ in range(3)]
+    ratings = Ratings.from_codes(rows, ["a", "b", "c"])
+    statistics = summarise(ratings, "nominal", seed=1, replicates=400, expert=0)["statistics"]
+    whole = {key: each for key, each in statistics.items() if isinstance(each, dict) and "interval" in each}
+    assert {"conger_kappa", "mean_pairwise_cohen_kappa", "percent_agreement", "expert_kappa_pooled"} <= set(whole)
+    for each in whole.values():
+        low, high = each["interval"]
+        assert each["se"] == pytest.approx((high - low) / (2 * 1.96), rel=0.25)
+
+
 def test_an_interval_that_would_take_too_long_is_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summary, "MOST_PRODUCTS", 10_000)
     statistics = summarise(ratings_of(cases()["gwet_raw4raters"]), "nominal", seed=1, replicates=50)["statistics"]
