@@ -8,11 +8,13 @@ from typing import Any
 
 from agreement.codebooks import BadRatings, BadWeights, Declared, quoted, text_of
 from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
+from agreement.coefficients import declared as declared_weights
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES
 from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
+from agreement.coefficients.expert import TITLES as EXPERT_TITLES
 from agreement.coefficients.ratings import Ratings
-from agreement.coefficients.summary import as_json
+from agreement.coefficients.summary import Plan, as_json
 from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
@@ -20,10 +22,9 @@ LINEAR_KEYS = ("weighted_kappa_linear", "expert_weighted_kappa_linear")
 NO_WEIGHTS = "No weights were named, so the headline takes linear ones: --weights names others."
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
-    "expert_kappa_pooled": "Cohen's kappa with the expert (all ratings by others, each with the expert's)",
-    "expert_weighted_kappa_linear": "Weighted kappa with the expert (linear weights)",
-    "expert_weighted_kappa_quadratic": "Weighted kappa with the expert (quadratic weights)",
-    "expert_weighted_kappa_custom": "Weighted kappa with the expert (declared weights)",
+    **EXPERT_TITLES,
+    declared_weights.KEY: "Weighted kappa with the expert (declared weights; all ratings by others, each with"
+    " the expert's)",
     "weighted_kappa_custom": "Weighted kappa (declared weights)",
 }
 
@@ -50,6 +51,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     """
     ratings, level = loaded.ratings, declared.level
     _check_weights(declared, asked)
+    matrix, expert = _checked_matrix(ratings, asked), _expert(ratings, level, asked.expert)
     summary = summarise(
         ratings,
         level,
@@ -57,10 +59,13 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
         replicates=asked.replicates,
         interval=asked.interval,
         confidence=asked.confidence,
-        weights=_checked_matrix(ratings, asked),
-        expert=_expert(ratings, level, asked.expert),
+        weights=matrix,
+        expert=expert,
         set_classes=loaded.classes,
     )
+    if matrix is not None and expert is not None:
+        plan = Plan(asked.seed, asked.replicates, asked.confidence, asked.interval)
+        summary["statistics"].update(declared_weights.against(ratings, expert, matrix, plan))
     if level == MULTILABEL:
         summary["answers"], summary["labels"] = summary["labels"], [as_json(name) for name in loaded.classes]
     weights = (asked.weights or LINEAR) if level == ORDINAL else asked.weights

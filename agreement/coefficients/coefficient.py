@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.fleiss import equal_sizes
@@ -33,6 +33,7 @@ class Coefficient:
     equal : True for the same number of ratings per item only, False for unequal numbers only
     needs_values : labels have numbers; needs_positive : and none below 0
     n_labels : the number of declared labels that it is defined for, or None for any
+    items : the ratings of the items that it is made from, such as those that an expert rated
     """
 
     key: str
@@ -49,6 +50,7 @@ class Coefficient:
     needs_values: bool = False
     needs_positive: bool = False
     n_labels: int | None = None
+    items: Callable[[Ratings], Ratings] = field(default=lambda ratings: ratings)
 
     def applies(self, ratings: Ratings, level: str) -> bool:
         """Whether it has a meaning for these ratings at this level of measurement."""

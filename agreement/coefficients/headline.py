@@ -57,6 +57,11 @@ RULES = (
         "Free text has no coefficient: ask its rubric as further ordinal questions.",
     ),
     Rule(
+        lambda d: d.expert and d.level == ORDINAL and d.weights == "custom",
+        "expert_weighted_kappa_custom",
+        "One side is an expert, so this is agreement with the expert; the scale is ordered, with the declared weights.",
+    ),
+    Rule(
         lambda d: d.level == SPANS,
         "krippendorff_alpha_nominal",
         "Spans are compared on declared units, beside exact and overlap F1; never across tokenisations.",
@@ -67,21 +72,14 @@ RULES = (
         "An answer is a set of classes, so alpha takes a distance of sets; each class also has a figure of its own.",
     ),
     Rule(
-        lambda d: d.expert and d.level == ORDINAL and d.weights == "linear",
+        lambda d: d.expert and d.level != NOMINAL and d.weights == "linear",
         "expert_weighted_kappa_linear",
-        "One side is an expert, so the figure is agreement with the expert, on an ordered scale with linear weights.",
+        "One side is an expert, so this is agreement with the expert; the scale is ordered, with linear weights.",
     ),
     Rule(
-        lambda d: d.expert and d.level == ORDINAL and d.weights == "custom",
-        "expert_weighted_kappa_custom",
-        "One side is an expert, so the figure is agreement with the expert, on an ordered scale with the declared"
-        " weights.",
-    ),
-    Rule(
-        lambda d: d.expert and d.level in (ORDINAL, INTERVAL, RATIO),
+        lambda d: d.expert and d.level != NOMINAL,
         "expert_weighted_kappa_quadratic",
-        "One side is an expert, so the figure is agreement with the expert, on an ordered scale with quadratic"
-        " weights.",
+        "One side is an expert, so this is agreement with the expert; the scale is ordered, with quadratic weights.",
     ),
     Rule(
         lambda d: d.expert,

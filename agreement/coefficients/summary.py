@@ -7,7 +7,7 @@ rater is a list of such dictionaries with "label", "pair" or "rater", so that th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +31,17 @@ from agreement.coefficients import (
     expert as experts,
 )
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Interval
-from agreement.coefficients.coefficient import LEVELS, MULTILABEL, ORDERED, Coefficient
+from agreement.coefficients.coefficient import LEVELS, MULTILABEL, Coefficient
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Label, Ratings
 from agreement.coefficients.statistic import Statistic
 
+# Each rater with the expert: the kappas of two raters under these names.
+PER_RATER = {
+    "cohen_kappa": "expert_kappa_per_rater",
+    "weighted_kappa_linear": "expert_weighted_kappa_linear_per_rater",
+    "weighted_kappa_quadratic": "expert_weighted_kappa_quadratic_per_rater",
+}
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
 # Sums of a statistic with a standard error: its gradient takes their square.
@@ -94,7 +100,7 @@ def summarise(
         statistics.update(_per_class(ratings, plan))
         statistics.update(_per_pair(ratings, level, weights, plan))
         if expert is not None:
-            statistics.update(_against(ratings, level, expert, weights, plan))
+            statistics.update(_against(ratings, level, expert, plan))
     answer = {
         "labels": [as_json(label) for label in ratings.labels],
         "raters": list(ratings.raters),
@@ -179,7 +185,7 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
     statistics: dict[str, Any] = {}
     for each in found:
         error = each.standard_error(ratings) if each.standard_error else None
-        spread = error.value if error else _engine_error(makers.get(each.key), ratings)
+        spread = error.value if error else engine_error(makers.get(each.key), ratings)
         statistics[each.key] = entry(answers[each.key], spans.get(each.key), spread)
         if plan.wanted and each.key in makers and each.key not in spans:
             statistics[each.key]["no_interval"] = NO_INTERVAL
@@ -192,7 +198,7 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
     return statistics
 
 
-def _engine_error(statistic: Statistic | None, ratings: Ratings) -> float | None:
+def engine_error(statistic: Statistic | None, ratings: Ratings) -> float | None:
     """The standard error of a coefficient that names none of its own; not where its gradient would take too long."""
     if statistic is None or statistic.n_sums > MOST_SUMS:
         return None
@@ -330,46 +336,36 @@ def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[st
     return statistics
 
 
-def _against(ratings: Ratings, level: str, expert: int, weights: Any, plan: Plan) -> dict[str, Any]:
-    """Agreement with the expert: on an ordered scale with weights too, since without them a near miss is a miss."""
-    k, shared = ratings.n_labels, experts.with_expert(ratings, expert)
-    weightings = expert_weightings(ratings, level, weights)
-    pooled = {"expert_percent_agreement": experts.expert_percent_agreement(ratings, expert)}
-    makers = {"expert_percent_agreement": experts.percent_statistic(ratings.n_raters, k, expert)}
-    for key, distance in weightings.items():
-        pooled[key] = experts.expert_kappa_pooled(ratings, expert, distance)
-        makers[key] = experts.expert_statistic(distances.fixed_matrix(distance, k), ratings.n_raters, expert)
-    defined = {key: makers[key] for key, answer in pooled.items() if answer.value is not None}
-    # Pairs with the same expert rating are not independent, so Wilson's interval does not fit: items are resampled.
-    spans = {}
-    if plan.wanted and defined:
-        small = any(bootstrap.too_small(pooled[key].n, shared.n_disputed, pooled[key].value or 0.0) for key in defined)
-        spans = _drawn(shared, defined, pooled, bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP, plan)
-    errors = {key: _engine_error(maker, shared) for key, maker in makers.items() if key in defined}
-    statistics: dict[str, Any] = {key: entry(answer, spans.get(key), errors.get(key)) for key, answer in pooled.items()}
-    for key, distance in weightings.items():
-        name = f"{key.removesuffix('_pooled')}_per_rater"
-        statistics[name] = list(_against_each(ratings, expert, distance, plan))
+def _against(ratings: Ratings, level: str, expert: int, plan: Plan) -> dict[str, Any]:
+    """Every rating by others with the expert's: all of them stacked, and those of each rater."""
+    experts.check_expert(ratings, expert)
+    statistics: dict[str, Any] = {}
+    for coefficient in experts.coefficients(ratings.raters[expert], level).values():
+        statistics[coefficient.key] = one(ratings, coefficient, plan)
+    for key, name in PER_RATER.items():
+        kappa = registry.COEFFICIENTS[key]
+        if level in kappa.levels:
+            pairs = {other: ratings.pair(other, expert) for other in range(ratings.n_raters) if other != expert}
+            statistics[name] = [
+                {"rater": ratings.raters[other], **one(pair, kappa, plan)} for other, pair in pairs.items()
+            ]
     return statistics
 
 
-def expert_weightings(ratings: Ratings, level: str, weights: Any = None) -> dict[str, distances.Distance]:
-    """The distances that agreement with an expert takes at this level, by the name of the pooled figure."""
-    found = {"expert_kappa_pooled": distances.nominal(ratings)}
-    if level in ORDERED:
-        found["expert_weighted_kappa_linear"] = distances.linear(ratings)
-        found["expert_weighted_kappa_quadratic"] = distances.quadratic(ratings)
-    if weights is not None:
-        found["expert_weighted_kappa_custom"] = distances.custom(weights, ratings.n_labels)
+def one(ratings: Ratings, coefficient: Coefficient, plan: Plan) -> dict[str, Any]:
+    """One coefficient with its interval and standard error, and weighted to the population where that is known."""
+    answer, items = coefficient.function(ratings), coefficient.items(ratings)
+    if answer.value is None:
+        return entry(answer)
+    statistic = coefficient.statistic(items)
+    span = None
+    if plan.wanted:
+        span = bootstrap.interval(items, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level)
+    error = coefficient.standard_error(ratings) if coefficient.standard_error else None
+    found = entry(answer, span, error.value if error else None)
+    if ratings.populations is not None:
+        found["weighted"] = _weighted(items, coefficient, plan)
     return found
-
-
-def _against_each(ratings: Ratings, expert: int, distance: distances.Distance, plan: Plan) -> Iterator[dict[str, Any]]:
-    maker = cohen.cohen_statistic(distances.fixed_matrix(distance, ratings.n_labels))
-    for other, answer in experts.expert_kappa_per_rater(ratings, expert, distance).items():
-        pair = ratings.pair(other, expert)
-        span = table_intervals(pair, {"kappa": maker}, {"kappa": answer}, plan).get("kappa")
-        yield {"rater": ratings.raters[other], **entry(answer, span, cohen.cohen_se(pair, distance).value)}
 
 
 def _of_sets(ratings: Ratings, names: Sequence[Label], plan: Plan) -> dict[str, Any]:

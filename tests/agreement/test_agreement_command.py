@@ -106,6 +106,18 @@ def test_expert_on_an_ordered_scale_is_weighted(tmp_path: Path) -> None:
     assert [(row["rater"], row["n"]) for row in each] == [("b", 3), ("c", 4)]
 
 
+def test_expert_with_declared_weights(tmp_path: Path) -> None:
+    path = write(tmp_path, "e,b\n1,1\n1,2\n2,3\n2,2\n3,3\n3,1\n1,1\n")
+    weights = write(tmp_path, "0,1,2\n1,0,1\n2,1,0\n", "w.csv")
+    options = ("--raters", "e,b", "--scale", "ordinal", "--labels", "1,2,3", "--expert", "e", "--no-interval")
+
+    answer = run(path, *options, "--weights", str(weights))
+
+    declared, linear = (answer["statistics"][f"expert_weighted_kappa_{kind}"] for kind in ("custom", "linear"))
+    assert answer["headline"]["key"] == "expert_weighted_kappa_custom"
+    assert declared["value"] == pytest.approx(linear["value"])
+
+
 def test_headline_of_an_ordinal_scale_takes_the_named_weights(tmp_path: Path) -> None:
     path = write(tmp_path, "a,b\nlow,low\nlow,high\nmedium,high\nhigh,high\n")
     options = ("--raters", "a,b", "--scale", "ordinal", "--labels", "low,medium,high", "--no-interval")

@@ -15,7 +15,7 @@ from agreement.coefficients.headline import RULES, Design
         (Design("ordinal", 3, expert=True), "expert_weighted_kappa_quadratic"),
         (Design("ordinal", 2, expert=True, weights="linear"), "expert_weighted_kappa_linear"),
         (Design("ordinal", 3, expert=True, weights="custom"), "expert_weighted_kappa_custom"),
-        (Design("interval", 3, expert=True, weights="linear"), "expert_weighted_kappa_quadratic"),
+        (Design("interval", 3, expert=True), "expert_weighted_kappa_quadratic"),
         (Design("ordinal", 2), "weighted_kappa_quadratic"),
         (Design("ordinal", 2, weights="linear"), "weighted_kappa_linear"),
         (Design("ordinal", 2, weights="custom"), "weighted_kappa_custom"),
@@ -36,9 +36,9 @@ def test_headline_by_design(design: Design, key: str | None) -> None:
 
 
 def test_every_rule_is_reached_and_names_a_coefficient() -> None:
-    beyond = {None, "expert_kappa_pooled", "weighted_kappa_custom"}
-    beyond |= {f"expert_weighted_kappa_{weights}" for weights in ("linear", "quadratic", "custom")}
-    assert {rule.key for rule in RULES} - set(COEFFICIENTS) == beyond
+    experts = {"expert_kappa_pooled", "expert_weighted_kappa_linear", "expert_weighted_kappa_quadratic"}
+    beyond = {None, "weighted_kappa_custom", *experts}
+    assert {rule.key for rule in RULES} - set(COEFFICIENTS) == beyond | {"expert_weighted_kappa_custom"}
 
 
 def test_what_stands_beside_is_named_and_applies() -> None:

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, summarise, summary
+from agreement.coefficients import Ratings, declared, summarise, summary
 from agreement.coefficients.cohen import cohen
 from agreement.coefficients.distances import linear, quadratic
 from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
@@ -79,8 +79,8 @@ def test_the_expert_has_intervals_over_items() -> None:
 
 def test_the_expert_on_a_scale_has_weighted_figures_too() -> None:
     ratings = Ratings.from_matrix([[1, 2, 3, 1, 2], [1, 3, 3, 2, 2], [2, 2, 3, 1, None]], [1, 2, 3])
-    weights = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
-    statistics = summarise(ratings, "ordinal", seed=1, replicates=50, expert=0, weights=weights)["statistics"]
+    statistics = summarise(ratings, "ordinal", seed=1, replicates=50, expert=0)["statistics"]
+    statistics |= declared.against(ratings, 0, [[0, 1, 4], [1, 0, 1], [4, 1, 0]], summary.Plan(1, 50))
     others = Ratings.from_pairs([1, 3, 3, 2, 2, 2, 2, 3, 1], [1, 2, 3, 1, 2, 1, 2, 3, 1], [1, 2, 3])
     for name, distance in (("linear", linear), ("quadratic", quadratic), ("custom", quadratic)):
         pooled = statistics[f"expert_weighted_kappa_{name}"]
