@@ -185,7 +185,10 @@ def _expert(answer: Mapping[str, Any]) -> Lines:
         return
     yield _("With the expert %(name)s") % {"name": answer["expert"]}
     rows = [[each["rater"], *_pair_figure(each)] for each in answer["statistics"][name]]
-    title = _("Cohen's kappa") if name == "expert_kappa_per_rater" else _("Weighted kappa")
+    kappa = COEFFICIENTS.get(
+        "cohen_kappa" if name == "expert_kappa_per_rater" else f"weighted_kappa_{answer['weights']}"
+    )
+    title = _(kappa.title) if kappa else _("weighted kappa")
     yield from aligned([[_("rater"), title, _("interval"), _("n")], *rows])
 
 

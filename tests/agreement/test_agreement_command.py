@@ -277,6 +277,19 @@ def test_report_of_several_raters_lists_pairs(tmp_path: Path) -> None:
     assert "With the expert b" in lines
 
 
+def test_report_on_a_scale_weighs_the_agreement_with_the_expert(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n" + "1,2\n2,2\n3,3\n1,1\n")
+
+    text = printed(path, "--raters", "a,b", "--scale", "ordinal", "--labels", "1,2,3", "--no-interval", "--expert", "b")
+
+    lines = text.splitlines()
+    head = lines[lines.index("With the expert b") + 1]
+    assert (head.split()[:5], "Weighted kappa with the expert (linear weights;" in text) == (
+        ["rater", "Weighted", "kappa", "(linear", "weights)"],
+        True,
+    )
+
+
 # -- on its own --------------------------------------------------------------------------------------------------------
 
 
