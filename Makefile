@@ -26,7 +26,7 @@ check: dev ## What CI asks before the tests
 	.venv/bin/python manage.py check --deploy --fail-level WARNING
 
 bench-agreement: dev
-	@.venv/bin/python -m tests.benchmarks.agreement_speed
+	@.venv/bin/python -m tests.benchmarks.agreement
 
 bench-serving: dev
 	@.venv/bin/python -m tests.benchmarks.serving_speed

@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agreement.codebooks import BadRatings, Declared, quoted, text_of
+from agreement.codebooks import BadRatings, BadWeights, Declared, quoted, text_of
 from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
+from agreement.coefficients import declared as declared_weights
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES
 from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
 from agreement.coefficients.expert import TITLES as EXPERT_TITLES
 from agreement.coefficients.ratings import Ratings
-from agreement.coefficients.summary import as_json
+from agreement.coefficients.summary import Plan, as_json
 from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
+LINEAR_KEYS = ("weighted_kappa_linear", "expert_weighted_kappa_linear")
+NO_WEIGHTS = "No weights were named, so the headline takes linear ones: --weights names others."
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
     **EXPERT_TITLES,
+    declared_weights.KEY: "Weighted kappa with the expert (declared weights; all ratings by others, each with"
+    " the expert's)",
     "weighted_kappa_custom": "Weighted kappa (declared weights)",
 }
 
@@ -46,6 +51,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     """
     ratings, level = loaded.ratings, declared.level
     _check_weights(declared, asked)
+    matrix, expert = _checked_matrix(ratings, asked), _expert(ratings, level, asked.expert)
     summary = summarise(
         ratings,
         level,
@@ -53,10 +59,13 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
         replicates=asked.replicates,
         interval=asked.interval,
         confidence=asked.confidence,
-        weights=_checked_matrix(ratings, asked),
-        expert=_expert(ratings, level, asked.expert),
+        weights=matrix,
+        expert=expert,
         set_classes=loaded.classes,
     )
+    if matrix is not None and expert is not None:
+        plan = Plan(asked.seed, asked.replicates, asked.confidence, asked.interval)
+        summary["statistics"].update(declared_weights.against(ratings, expert, matrix, plan))
     if level == MULTILABEL:
         summary["answers"], summary["labels"] = summary["labels"], [as_json(name) for name in loaded.classes]
     weights = (asked.weights or LINEAR) if level == ORDINAL else asked.weights
@@ -76,7 +85,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
             "beside": [each for each in choice.beside if each in summary["statistics"]],
         },
         "diagnostics": [_plain(each) for each in diagnose(ratings, level)],
-        "notes": _notes(loaded, declared, asked, key),
+        "notes": _notes(loaded, declared, asked, choice),
     }
 
 
@@ -91,7 +100,10 @@ def _check_weights(declared: Declared, asked: Asked) -> None:
 
 def _checked_matrix(ratings: Ratings, asked: Asked) -> Sequence[Sequence[float]] | None:
     if asked.matrix is not None:
-        distances.custom(asked.matrix, ratings.n_labels)
+        try:
+            distances.custom(asked.matrix, ratings.n_labels)
+        except ValueError as error:
+            raise BadWeights(str(error)) from error
     return asked.matrix
 
 
@@ -114,19 +126,21 @@ def _plain(found: Diagnostic) -> dict[str, Any]:
     return {"key": found.key, "numbers": dict(found.numbers), "sentence": SENTENCES[found.key] % words}
 
 
-def _notes(loaded: Loaded, declared: Declared, asked: Asked, key: str) -> list[str]:
-    """How the file was understood where nothing was said."""
+def _notes(loaded: Loaded, declared: Declared, asked: Asked, choice: headline.Choice) -> list[str]:
+    """How the file was understood where nothing was said, and what stands beside an ordered headline."""
     notes = []
     names = loaded.classes if declared.level == MULTILABEL else loaded.ratings.labels
     if declared.labels is None:
         listed = ", ".join(quoted(name) for name in names)
-        notes.append(
-            f"No labels were declared, so the {len(names)} that occur count as all there are: {listed}. A label that"
-            " nobody used changes AC1, AC2 and Brennan-Prediger."
-        )
-        notes += _alike(names)
-    if key == "weighted_kappa_linear" and asked.weights is None:
-        notes.append("No weights were named, so the headline takes linear ones; quadratic ones stand beside it.")
+        said = f"No labels were declared, so the {len(names)} that occur count as all there are: {listed}."
+        if declared.level != MULTILABEL:
+            said += " A label that nobody used changes AC1, AC2 and Brennan-Prediger."
+        notes += [said, *_alike(names)]
+    if choice.key in LINEAR_KEYS and asked.weights is None:
+        notes.append(NO_WEIGHTS)
+    if declared.level in ORDERED:
+        titles = [COEFFICIENTS[key].title for key in choice.beside if key in headline.UNORDERED]
+        notes.append(f"The labels are ordered, and these count a near miss as much as a far one: {', '.join(titles)}.")
     return notes
 
 

@@ -24,6 +24,10 @@ class BadRatings(ValueError):
     """Ratings that no figure may be made from; the message says what was found and where."""
 
 
+class BadWeights(BadRatings):
+    """Declared weights that cannot be used: what is wrong is in their file, not in that of the ratings."""
+
+
 @dataclass(frozen=True)
 class Declared:
     """What was said about the labels.

@@ -22,6 +22,8 @@ from projects.formats import FORMATS, NoRows, Row, guess_format
 from projects.task_types import Json
 
 HEAD = 4096
+# A row stands for so many items at most: above it sums of counts are no longer exact.
+MOST_ITEMS = 10**12
 ITEM = "item"
 
 
@@ -238,7 +240,7 @@ def _check_columns(record: Mapping[str, Json], needed: Sequence[str]) -> None:
     missing = next((name for name in needed if name not in record), None)
     if missing is None:
         return
-    found = ", ".join(map(quoted, record))
+    found = ", ".join(map(quoted, record)) or "none at all"
     if len(record) == 1:
         raise BadRatings(
             f"The file has one column, {found}: expected item, rater and label with commas between, or one column for"
@@ -278,9 +280,12 @@ def _rater(record: Mapping[str, Json], column: str, source: Source) -> str:
 
 def _count(record: Mapping[str, Json], column: str, source: Source) -> int:
     found = number(record.get(column))
-    if found is None or found < 0 or found != int(found):
+    if found is None or not 0 <= found <= MOST_ITEMS or found != int(found):
         value = quoted(record.get(column))
-        raise BadRatings(f"{source.where()}: {quoted(column)} is {value}: expected a whole number of items, 0 or more.")
+        expected = "0 or more" if found is None or found <= MOST_ITEMS else f"{MOST_ITEMS:,} at most"
+        raise BadRatings(
+            f"{source.where()}: {quoted(column)} is {value}: expected a whole number of items, {expected}."
+        )
     return int(found)
 
 

@@ -99,6 +99,9 @@ def _method(entry: Entry, seed: int) -> Lines:
             " %(replicates)s replicates, seed %(seed)s."
         )
         yield text % about
+    if "large_sample" in entry:
+        low, high = map(number, entry["large_sample"])
+        yield _("Large-sample interval (Fisher's z): %(low)s – %(high)s.") % {"low": low, "high": high}
     if entry.get("undefined_share"):
         share = f"{100 * entry['undefined_share']:.1f}"
         yield _("%(share)s %% of the replicates were undefined and are left out.") % {"share": share}
@@ -177,15 +180,16 @@ def _table(answer: Mapping[str, Any]) -> Lines:
 
 
 def _expert(answer: Mapping[str, Any]) -> Lines:
-    statistics = answer["statistics"]
-    if "expert_kappa_per_rater" not in statistics:
+    name = f"{answer['headline']['key'].removesuffix('_pooled')}_per_rater"
+    if name not in answer["statistics"]:
         return
     yield _("With the expert %(name)s") % {"name": answer["expert"]}
-    weighted = f"weighted_kappa_{answer['weights']}"
-    on_scale = f"expert_{weighted}_per_rater" in statistics
-    key, title = (f"expert_{weighted}_per_rater", weighted) if on_scale else ("expert_kappa_per_rater", "cohen_kappa")
-    rows = [[each["rater"], *_figure(each)] for each in statistics[key]]
-    yield from aligned([[_("rater"), _(COEFFICIENTS[title].title), _("interval"), _("n")], *rows])
+    rows = [[each["rater"], *_pair_figure(each)] for each in answer["statistics"][name]]
+    kappa = COEFFICIENTS.get(
+        "cohen_kappa" if name == "expert_kappa_per_rater" else f"weighted_kappa_{answer['weights']}"
+    )
+    title = _(kappa.title) if kappa else _("weighted kappa")
+    yield from aligned([[_("rater"), title, _("interval"), _("n")], *rows])
 
 
 def _pairs(answer: Mapping[str, Any]) -> Lines:

@@ -141,11 +141,19 @@ def observed(entry: Entry, statistics: Mapping[str, Any]) -> str:
             "expected": number(entry["expected"]),
         }
     if "observed_disagreement" in entry:
-        return _("Observed disagreement %(observed)s, expected by chance %(expected)s; percent agreement %(po)s.") % {
-            "observed": f"{entry['observed_disagreement']:.4g}",
-            "expected": f"{entry['expected_disagreement']:.4g}",
+        seen, chance = entry["observed_disagreement"], entry["expected_disagreement"]
+        about = {
+            "observed": number(seen),
+            "expected": number(chance),
+            "share": number(seen / chance) if chance else "",
             "po": number(percent["value"]) if "value" in percent else "–",
         }
+        if chance > 1:
+            # Squared ranks and values have a unit of their own, in which nobody thinks: the share says it.
+            return _("Observed disagreement is %(share)s of what chance would give; percent agreement %(po)s.") % about
+        return (
+            _("Observed disagreement %(observed)s, expected by chance %(expected)s; percent agreement %(po)s.") % about
+        )
     return _("Percent agreement %(po)s.") % {"po": number(percent["value"])} if "value" in percent else ""
 
 

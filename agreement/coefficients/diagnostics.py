@@ -12,7 +12,8 @@ from statistics import median
 from typing import Any
 
 from agreement.coefficients import classes, cohen, krippendorff, light
-from agreement.coefficients.coefficient import MULTILABEL
+from agreement.coefficients.coefficient import MULTILABEL, ORDERED
+from agreement.coefficients.distances import linear
 from agreement.coefficients.ratings import Label, Ratings
 
 MINIMUM_N = 20
@@ -23,11 +24,13 @@ NOTABLE_PREVALENCE, NOTABLE_BIAS = 0.5, 0.1
 FAR = 0.2
 # Merging two classes is mentioned where it raises the coefficient by this much.
 GAIN = 0.05
+# Pairs of labels tried, the most confused first: hundreds of labels have tens of thousands of pairs.
+MOST_MERGERS = 200
 
 SENTENCES: Mapping[str, str] = {
     "no_pairs": "No item has two ratings, so there is nothing to compare.",
-    "single_ratings": "%(n)s items have one rating only: they are counted and left out.",
-    "small_n": "The figures rest on %(n)s items, fewer than the %(minimum)s asked for.",
+    "single_ratings": "Items with one rating only: %(n)s. They are counted and left out.",
+    "small_n": "Items with two ratings or more: %(n)s, fewer than the %(minimum)s asked for.",
     "no_variation": "No class variation: only “%(label)s” was used. Chance-corrected coefficients are undefined, and"
     " AC1 and Brennan-Prediger are 1 by definition.",
     "prevalence_index": "The two labels are used unevenly: the prevalence index is %(value).2f, which pulls kappa"
@@ -41,10 +44,16 @@ SENTENCES: Mapping[str, str] = {
     " rare classes.",
     "far_pair": "%(first)s and %(second)s agree less than the other pairs: kappa %(value).2f on %(n)s items, against a"
     " median of %(median).2f.",
+    "far_pair_ordered": "%(first)s and %(second)s agree less than the other pairs: kappa with linear weights"
+    " %(value).2f on %(n)s items, against a median of %(median).2f.",
     "far_rater": "%(rater)s agrees less with the others than they do among each other: mean kappa %(value).2f over"
     " %(pairs)s pairs with %(n)s shared items, against %(others).2f without them.",
+    "far_rater_ordered": "%(rater)s agrees less with the others than they do among each other: mean kappa with linear"
+    " weights %(value).2f over %(pairs)s pairs with %(n)s shared items, against %(others).2f without them.",
     "merge": "If “%(first)s” and “%(second)s” were one class, the coefficient would be %(merged).2f instead of"
     " %(value).2f.",
+    "merge_ordered": "If the neighbours “%(first)s” and “%(second)s” were one class, the coefficient without weights"
+    " would be %(merged).2f instead of %(value).2f.",
 }
 
 
@@ -73,8 +82,8 @@ def diagnose(ratings: Ratings, level: str, *, minimum_n: int = MINIMUM_N) -> lis
     found += _classes(ratings)
     found += _margins(ratings)
     found += _trap(ratings)
-    found += _far(ratings, minimum_n)
-    found += _merges(ratings)
+    found += _far(ratings, minimum_n, ordered=level in ORDERED)
+    found += _merges(ratings, ordered=level in ORDERED)
     return found
 
 
@@ -140,12 +149,14 @@ def _trap(ratings: Ratings) -> Iterator[Diagnostic]:
     )
 
 
-def _far(ratings: Ratings, minimum_n: int) -> Iterator[Diagnostic]:
+def _far(ratings: Ratings, minimum_n: int, *, ordered: bool) -> Iterator[Diagnostic]:
+    """Pairs and raters far from the rest; on an ordered scale a near miss does not make them so."""
     if ratings.exchangeable or ratings.n_raters < 3:
         return
+    distance, suffix = (linear(ratings), "_ordered") if ordered else (None, "")
     kappas = {
         pair: (answer.value, answer.n)
-        for pair, answer in light.pairwise_cohen_kappa(ratings).items()
+        for pair, answer in light.pairwise_cohen_kappa(ratings, distance).items()
         if answer.value is not None and answer.n >= minimum_n
     }
     named = ratings.raters
@@ -153,7 +164,7 @@ def _far(ratings: Ratings, minimum_n: int) -> Iterator[Diagnostic]:
         others = [each for pair, (each, _) in kappas.items() if pair != (first, second)]
         if len(others) >= 2 and value < median(others) - FAR:
             numbers = {"first": named[first], "second": named[second], "value": value, "n": round(n)}
-            yield Diagnostic("far_pair", {**numbers, "median": median(others)})
+            yield Diagnostic(f"far_pair{suffix}", {**numbers, "median": median(others)})
     for rater in range(ratings.n_raters):
         mine = [answer for pair, answer in kappas.items() if rater in pair]
         rest = [value for pair, (value, _) in kappas.items() if rater not in pair]
@@ -162,7 +173,7 @@ def _far(ratings: Ratings, minimum_n: int) -> Iterator[Diagnostic]:
         own, without = sum(value for value, _ in mine) / len(mine), sum(rest) / len(rest)
         if own < without - FAR:
             numbers = {"rater": named[rater], "value": own, "pairs": len(mine), "n": round(sum(n for _, n in mine))}
-            yield Diagnostic("far_rater", {**numbers, "others": without})
+            yield Diagnostic(f"far_rater{suffix}", {**numbers, "others": without})
 
 
 def merged_value(ratings: Ratings, first: int, second: int) -> float | None:
@@ -172,18 +183,30 @@ def merged_value(ratings: Ratings, first: int, second: int) -> float | None:
     return _nominal(ratings.recode(mapping, [ratings.labels[place] for place in kept]))
 
 
-def _merges(ratings: Ratings) -> Iterator[Diagnostic]:
+def _merges(ratings: Ratings, *, ordered: bool) -> Iterator[Diagnostic]:
+    """The merger that would help most; on an ordered scale only neighbours can be one class."""
     value = _nominal(ratings)
     if value is None or ratings.n_labels < 3:
         return
     gains: list[tuple[float, Label, Label]] = []
-    for first, second in combinations(range(ratings.n_labels), 2):
+    for first, second in _confused(ratings):
+        if ordered and second != first + 1:
+            continue
         merged = merged_value(ratings, first, second)
         if merged is not None and merged >= value + GAIN:
             gains.append((merged, ratings.labels[first], ratings.labels[second]))
     # One pair is advice; all of them would be a search for the largest figure.
     for merged, one, other in sorted(gains, key=lambda gain: -gain[0])[:1]:
-        yield Diagnostic("merge", {"first": one, "second": other, "merged": merged, "value": value})
+        numbers = {"first": one, "second": other, "merged": merged, "value": value}
+        yield Diagnostic("merge_ordered" if ordered else "merge", numbers)
+
+
+def _confused(ratings: Ratings) -> list[tuple[int, int]]:
+    """Pairs of labels that stand on one item, the most common first; a merger of others can only lower the value."""
+    counts = ratings.counts()
+    together = (counts * ratings.weights[:, None]).T @ counts
+    pairs = [(first, second) for first, second in combinations(range(ratings.n_labels), 2) if together[first, second]]
+    return sorted(pairs, key=lambda pair: -together[pair])[:MOST_MERGERS]
 
 
 def _nominal(ratings: Ratings) -> float | None:

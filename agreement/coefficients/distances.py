@@ -96,13 +96,16 @@ def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None 
 
     Raises
     ------
-    ValueError : not square or not one row per label, a weight below 0 or not finite, a diagonal that is not 0
+    ValueError : not square or not one row per label, a weight below 0 or not finite, a diagonal that is not 0, or
+        no weight above 0, with which no two labels would differ
     """
     weights = np.asarray(matrix, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"Disagreement weights need as many rows as columns, not {weights.shape}.")
+        shape = " x ".join(map(str, weights.shape))
+        raise ValueError(f"Disagreement weights need as many rows as columns, not {shape}.")
     if n_labels is not None and len(weights) != n_labels:
-        raise ValueError(f"{n_labels} labels need a {n_labels} x {n_labels} matrix of weights, not {weights.shape}.")
+        size = len(weights)
+        raise ValueError(f"{n_labels} labels need {n_labels} x {n_labels} weights, and these are {size} x {size}.")
     if not np.isfinite(weights).all() or (weights < 0).any():
         row, column = np.argwhere(~(np.isfinite(weights) & (weights >= 0)))[0]
         found = weights[row, column]
@@ -110,6 +113,8 @@ def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None 
     if np.diagonal(weights).any():
         row = int(np.flatnonzero(np.diagonal(weights))[0])
         raise ValueError(f"Weight {weights[row, row]} in row {row + 1}: the same label twice is no disagreement, so 0.")
+    if len(weights) > 1 and not weights.any():
+        raise ValueError("All weights are 0, so no two labels would differ: expected one above 0.")
     return constant("custom", weights)
 
 

@@ -57,6 +57,11 @@ RULES = (
         "Free text has no coefficient: ask its rubric as further ordinal questions.",
     ),
     Rule(
+        lambda d: d.expert and d.level == ORDINAL and d.weights == "custom",
+        "expert_weighted_kappa_custom",
+        "One side is an expert, so this is agreement with the expert; the scale is ordered, with the declared weights.",
+    ),
+    Rule(
         lambda d: d.level == SPANS,
         "krippendorff_alpha_nominal",
         "Spans are compared on declared units, beside exact and overlap F1; never across tokenisations.",
@@ -121,6 +126,22 @@ RULES = (
         "krippendorff_alpha_ratio",
         "Labels are numbers with a true zero, so alpha takes the squared relative difference.",
     ),
+)
+
+# Chance-corrected coefficients that know no order of the labels.
+UNORDERED = (
+    "cohen_kappa",
+    "scott_pi",
+    "fleiss_kappa",
+    "fleiss_kappa_gwet",
+    "fleiss_kappa_flp",
+    "conger_kappa",
+    "mean_pairwise_cohen_kappa",
+    "pooled_pairwise_cohen_kappa",
+    "krippendorff_alpha_nominal",
+    "gwet_ac1",
+    "brennan_prediger",
+    "pabak",
 )
 
 
@@ -192,15 +213,7 @@ def refusal(
             f"{design.n_raters} raters would be pooled by position as if they were two:"
             " take the pairs' kappas, their mean, or alpha."
         )
-    unordered = (
-        "cohen_kappa",
-        "scott_pi",
-        "fleiss_kappa",
-        "krippendorff_alpha_nominal",
-        "gwet_ac1",
-        "brennan_prediger",
-    )
-    if key in unordered and design.level in (ORDINAL, INTERVAL, RATIO) and not named:
+    if key in UNORDERED and design.level in (ORDINAL, INTERVAL, RATIO) and not named:
         return (
             "The scale is ordered, and this counts a near miss as much as a far one: name it to have it all the same."
         )

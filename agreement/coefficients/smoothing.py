@@ -6,8 +6,9 @@ reference, section 3).
 
 For more raters, or ratings missing, the pseudo-item is designed like the items: it is shared out over the sets of
 raters that items have, in proportion to their items, and within one over all K^m ways to label it. Several strata
-share one pseudo-item in proportion to their items. Where there are more cells than MAX_CELLS, SAMPLED_CELLS of them
-are drawn at random instead: all but a few would have next to no mass in any draw.
+share one pseudo-item in proportion to their items. Where there are more cells than MAX_CELLS (two raters: more than 64
+labels), SAMPLED_CELLS of them are drawn at random instead: all but a few would have next to no mass in any draw, and
+the time would grow with the square of the labels.
 """
 
 from __future__ import annotations
@@ -55,8 +56,7 @@ def _cells(
     shares = np.bincount(inverse.ravel(), weights=weights) / weights.sum()
     sizes = designs.sum(axis=1)
     counts = [n_labels ** int(size) for size in sizes]
-    # Two raters are always enumerated: the definition is then Dirichlet(n_ij + 1/K^2) exactly.
-    if sum(counts) > MAX_CELLS and not (len(designs) == 1 and sizes[0] == 2):
+    if sum(counts) > MAX_CELLS:
         return _sampled(designs, shares, n_labels, rng)
     parts = []
     for design, count in zip(designs, counts, strict=True):

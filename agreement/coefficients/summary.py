@@ -44,6 +44,9 @@ PER_RATER = {
 }
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
+# Sums of a statistic with a standard error: its gradient takes their square.
+MOST_SUMS = 1000
+NO_INTERVAL = "There are too many patterns of raters and labels to resample this one in reasonable time."
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def as_json(label: Label) -> Any:
 
 
 def entry(answer: Estimate, interval: Interval | None = None, error: float | None = None) -> dict[str, Any]:
-    """An estimate as plain data."""
+    """An estimate as plain data; beside a bootstrap interval the large-sample one on Fisher's z scale."""
     if answer.value is None:
         return {"undefined": answer.undefined, "sentence": answer.sentence, "n": _number(answer.n)}
     plain: dict[str, Any] = {"value": answer.value, "n": _number(answer.n)}
@@ -159,6 +162,10 @@ def entry(answer: Estimate, interval: Interval | None = None, error: float | Non
         plain |= {"interval": [interval.low, interval.high], "method": interval.method, "level": interval.level}
         if interval.replicates:
             plain |= {"replicates": interval.replicates, "undefined_share": interval.undefined_share}
+        # Where the smoothed interval has to stand in, a large-sample one does not cover.
+        if interval.method == bootstrap.BOOTSTRAP and "se" in plain:
+            beside = intervals.fisher_z(answer.value, plain["se"], interval.level)
+            plain |= {"large_sample": [beside.low, beside.high]} if beside else {}
     plain |= {key: value for key, value in answer.details.items() if key != "sentence"}
     return plain
 
@@ -178,7 +185,10 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
     statistics: dict[str, Any] = {}
     for each in found:
         error = each.standard_error(ratings) if each.standard_error else None
-        statistics[each.key] = entry(answers[each.key], spans.get(each.key), error.value if error else None)
+        spread = error.value if error else engine_error(makers.get(each.key), ratings)
+        statistics[each.key] = entry(answers[each.key], spans.get(each.key), spread)
+        if plan.wanted and each.key in makers and each.key not in spans:
+            statistics[each.key]["no_interval"] = NO_INTERVAL
         if error is not None:
             statistics[f"{each.key}_se"] = entry(error)
         if each.null_error is not None:
@@ -186,6 +196,13 @@ def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, 
         if ratings.populations is not None:
             statistics[each.key]["weighted"] = _weighted(ratings, each, plan)
     return statistics
+
+
+def engine_error(statistic: Statistic | None, ratings: Ratings) -> float | None:
+    """The standard error of a coefficient that names none of its own; not where its gradient would take too long."""
+    if statistic is None or statistic.n_sums > MOST_SUMS:
+        return None
+    return float(influence.standard_errors(statistic, ratings)[0])
 
 
 def table_intervals(

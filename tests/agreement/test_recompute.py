@@ -15,6 +15,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agreement import kits, recomputing, runs
+from agreement.coefficients import ENGINE_VERSION
 from agreement.models import Run
 from annotations import draws, exporting
 from annotations.enums import AssignmentState
@@ -96,7 +97,7 @@ def test_figures_of_a_played_wave_follow_from_its_ratings(played: Draw, project:
         printed, refused = recompute(path)
 
     head, line = printed.splitlines()
-    assert (head, refused, len(captured)) == ("“App reviews”, figures by engine 1.", "", 0)
+    assert (head, refused, len(captured)) == (f"“App reviews”, figures by engine {ENGINE_VERSION}.", "", 0)
     assert line.startswith("Wave 1, guideline 1.0, intent: ")
     assert line.endswith(" figures follow from 60 ratings.")
     assert int(line.split()[5]) > 100

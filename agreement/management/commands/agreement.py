@@ -7,7 +7,8 @@ The answer of --json is one object:
   n_items             items in the file, also those that nobody rated
   statistics          NAME -> {"value", "n", "interval": [low, high], "method", "level", "se", ...}
                       or {"undefined": REASON, "sentence", "n"}; what is per label, pair or rater is a list of such
-                      objects with "label", "pair" or "rater" beside
+                      objects with "label", "pair" or "rater" beside. "large_sample": [low, high] is the interval on
+                      Fisher's z scale, given beside a bootstrap one
   headline            {"key", "title", "reason", "beside"}: the NAME that the design calls for, and why
   diagnostics         [{"key", "numbers", "sentence"}]: what the figures should be read with
   notes               sentences on how the file was understood
@@ -19,6 +20,7 @@ REASON is no_pairs, no_variation, one_category, one_item or no_defined_pair. Key
 """
 
 import json
+import re
 from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
@@ -57,7 +59,10 @@ class Command(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         description = str(__doc__).split("\n\n", 1)[1]
-        return super().create_parser(prog_name, subcommand, formatter_class=Formatter, epilog=description, **kwargs)
+        parser = super().create_parser(prog_name, subcommand, formatter_class=Formatter, epilog=description, **kwargs)
+        # A list that begins with a negative number, as in --labels -1,0,1, is a value and no option.
+        parser._negative_number_matcher = re.compile(r"-\.?\d")
+        return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", help="the file; - reads the standard input")
@@ -94,6 +99,8 @@ class Command(BaseCommand):
             answer = _answer(options)
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error
+        except codebooks.BadWeights as error:
+            raise CommandError(f"{options['weights']}: {error}") from error
         except ValueError as error:
             raise CommandError(f"{options['file']}: {error}") from error
         if options["json"]:
@@ -137,7 +144,7 @@ def _asked(options: dict[str, Any]) -> answers.Asked:
         raise codebooks.BadRatings(f"--seed {options['seed']}: expected 0 or more.")
     weights, matrix = options["weights"], None
     if weights not in (None, answers.LINEAR, answers.QUADRATIC):
-        matrix, weights = codebooks.matrix(Path(weights).read_text(encoding="utf-8-sig")), answers.CUSTOM
+        matrix, weights = _matrix(Path(weights)), answers.CUSTOM
     return answers.Asked(
         weights,
         matrix,
@@ -147,3 +154,13 @@ def _asked(options: dict[str, Any]) -> answers.Asked:
         options["replicates"],
         options["confidence"],
     )
+
+
+def _matrix(path: Path) -> list[list[float]]:
+    """Declared weights; whatever is wrong with them is said of their file, not of that of the ratings."""
+    try:
+        return codebooks.matrix(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise codebooks.BadWeights("The file is not UTF-8 text: write one row of numbers for each label.") from error
+    except codebooks.BadRatings as error:
+        raise codebooks.BadWeights(str(error)) from error

@@ -2,13 +2,14 @@
 
 import json
 import os
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agreement.coefficients import Ratings
+from agreement.coefficients import Ratings, summarise
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "tests" / "reference"
@@ -35,6 +36,22 @@ def ratings_of(case: dict[str, Any]) -> Ratings:
     if case["kind"] == "pairs":
         return Ratings.from_pairs(case["a"], case["b"], case["labels"], **about)
     return Ratings.from_matrix(case["matrix"], case["labels"], **about)
+
+
+@cache
+def summary_of(case_id: str) -> dict[str, Any]:
+    """What `summarise` says of a case, with intervals of few replicates; made once, never changed, no warning given."""
+    case = cases()[case_id]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return summarise(
+            ratings_of(case),
+            case["scale"],
+            seed=1,
+            replicates=20,
+            weights=case.get("disagreement_weights"),
+            expert=case.get("expert"),
+        )
 
 
 def near(got: float | None, value: float | None, tolerance: float = 1e-9) -> bool:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from agreement.coefficients import comparing, influence
+from agreement.coefficients import Ratings, comparing, influence
 from agreement.coefficients.cohen import cohen, cohen_se, cohen_statistic
-from agreement.coefficients.distances import linear, nominal
+from agreement.coefficients.distances import linear, nominal, quadratic
 from agreement.coefficients.light import pairwise_statistic
 from agreement.coefficients.statistic import off_diagonal
 from tests.agreement.coefficients.known_answers import cases, extras, near, ratings_of
@@ -72,6 +72,55 @@ def test_two_draws_are_resampled_each_by_itself() -> None:
     assert difference.interval is not None
     width = difference.interval.high - difference.interval.low
     assert math.isclose(width, 2 * 1.96 * 0.0933, rel_tol=0.15)
+
+
+def test_two_perfect_draws_do_not_differ_and_are_not_known_to_be_equal() -> None:
+    perfect = Ratings.from_table([[12, 0], [0, 18]], ["a", "b"])
+    statistic = cohen_statistic(off_diagonal(2))
+    difference = comparing.draws(perfect, perfect, (statistic, statistic), seed=1, replicates=500)
+    assert difference is not None
+    assert (difference.value, difference.z, difference.p) == (0.0, None, None)
+    assert difference.interval is not None
+    assert difference.interval.method == "smoothed"
+    assert difference.interval.low < -0.02 < 0.02 < difference.interval.high
+
+
+def test_a_difference_is_smoothed_where_either_side_is() -> None:
+    plain, perfect = (Ratings.from_table(table, ["a", "b"]) for table in ([[80, 15], [15, 90]], [[70, 0], [0, 80]]))
+    statistic = cohen_statistic(off_diagonal(2))
+    for sides in ((plain, perfect), (perfect, plain)):
+        difference = comparing.draws(*sides, (statistic, statistic), seed=1, replicates=300)
+        assert difference is not None
+        assert difference.interval is not None
+        assert difference.interval.method == "smoothed"
+        assert difference.interval.low < difference.value < difference.interval.high
+
+
+def test_the_two_draws_are_resampled_apart() -> None:
+    ratings = Ratings.from_table([[80, 15], [15, 90]], ["a", "b"])
+    statistic = cohen_statistic(off_diagonal(2))
+    difference = comparing.draws(ratings, ratings, (statistic, statistic), seed=1, replicates=1000)
+    again = comparing.same_items(ratings, statistic, statistic, seed=1, replicates=1000)
+    assert difference is not None
+    assert again is not None
+    # The same statistic of the same items never differs; of two samples that look alike it may.
+    assert again.interval is not None
+    assert difference.interval is not None
+    assert (again.interval.low, again.interval.high) == (0.0, 0.0)
+    width = difference.interval.high - difference.interval.low
+    assert math.isclose(width, 2 * 1.96 * (difference.standard_error or 0), rel_tol=0.15)
+
+
+def test_two_statistics_of_the_same_items_move_together() -> None:
+    ratings = ratings_of(cases()["landis_koch_ms_winnipeg"])
+    plain, weighted = (cohen_statistic(distance(ratings).fixed) for distance in (nominal, quadratic))  # type: ignore[arg-type]
+    difference = comparing.same_items(ratings, weighted, plain, seed=1, replicates=1000)
+    errors = [float(influence.standard_errors(each, ratings)[0]) for each in (plain, weighted)]
+    assert difference is not None
+    assert difference.interval is not None
+    width = difference.interval.high - difference.interval.low
+    assert math.isclose(width, 2 * 1.96 * (difference.standard_error or 0), rel_tol=0.15)
+    assert (difference.standard_error or 1) < math.hypot(*errors)
 
 
 def test_a_difference_with_an_undefined_side_is_none() -> None:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from agreement.coefficients import Ratings
+from agreement.coefficients.cohen import cohen
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose, merged_value
 from tests.agreement.coefficients.known_answers import cases, ratings_of
 
@@ -52,8 +53,8 @@ def test_constant_ratings_have_no_variation() -> None:
 def test_small_and_single_numbers_are_said() -> None:
     ratings = Ratings.from_matrix([["a", "b", "a"], ["a", "b", None]], ["a", "b"])
     assert [each.sentence for each in diagnose(ratings, "nominal")] == [
-        "1 items have one rating only: they are counted and left out.",
-        "The figures rest on 2 items, fewer than the 20 asked for.",
+        "Items with one rating only: 1. They are counted and left out.",
+        "Items with two ratings or more: 2, fewer than the 20 asked for.",
     ]
 
 
@@ -98,6 +99,38 @@ def test_two_confused_classes_would_be_better_as_one() -> None:
     assert advice.numbers["merged"] > advice.numbers["value"] + 0.3
 
 
+def test_a_merger_of_labels_that_are_never_confused_cannot_help() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(20):
+        table = rng.integers(0, 6, size=(4, 4)) + 12 * np.eye(4, dtype=int)
+        table[0, 1] = table[1, 0] = 0
+        ratings = Ratings.from_table(table, list("abcd"))
+        assert (merged_value(ratings, 0, 1) or 0) <= (cohen(ratings).value or 0)
+
+
+def near_misses(n: int = 200) -> Ratings:
+    """Four raters on twelve points: three are up to two steps from the truth, the fourth answers by chance."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(2, 10, size=n)
+    rows = [truth + rng.integers(-2, 3, size=n) for _ in range(3)]
+    return Ratings.from_codes([*rows, rng.integers(12, size=n)], list(range(12)), raters=("ann", "ben", "cem", "dan"))
+
+
+def test_on_an_ordered_scale_a_near_miss_makes_nobody_far() -> None:
+    said = [each for each in diagnose(near_misses(), "ordinal") if each.key.startswith("far")]
+    assert {each.key for each in said} == {"far_pair_ordered", "far_rater_ordered"}
+    assert {each.numbers.get("rater", each.numbers.get("second")) for each in said} == {"dan"}
+    assert "mean kappa with linear weights" in said[-1].sentence
+    # Without the order the three are hardly nearer to each other than to the fourth.
+    assert not {"far_pair", "far_rater"} & set(keys(near_misses()))
+
+
+def test_on_an_ordered_scale_only_neighbours_are_one_class() -> None:
+    ratings = Ratings.from_table([[20, 1, 18], [0, 40, 1], [17, 0, 21]], ["low", "medium", "high"])
+    assert [each.key for each in diagnose(ratings, "nominal") if each.key.startswith("merge")] == ["merge"]
+    assert [each.key for each in diagnose(ratings, "ordinal") if each.key.startswith("merge")] == []
+
+
 def test_every_sentence_is_used() -> None:
     tables = [
         Ratings.from_pairs([], [], ["a", "b"]),
@@ -109,4 +142,6 @@ def test_every_sentence_is_used() -> None:
         Ratings.from_table([[20, 18, 1], [17, 21, 0], [0, 1, 40]], ["good", "fine", "bad"]),
         four_raters(200),
     ]
-    assert {key for ratings in tables for key in keys(ratings)} == set(SENTENCES)
+    said = {key for ratings in tables for key in keys(ratings)}
+    said |= {each.key for ratings in (*tables, near_misses()) for each in diagnose(ratings, "ordinal")}
+    assert said == set(SENTENCES)

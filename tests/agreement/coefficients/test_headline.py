@@ -12,6 +12,10 @@ from agreement.coefficients.headline import RULES, Design
         (Design("nominal", 2, exchangeable=True), "krippendorff_alpha_nominal"),
         (Design("nominal", 3), "krippendorff_alpha_nominal"),
         (Design("nominal", 3, expert=True), "expert_kappa_pooled"),
+        (Design("ordinal", 3, expert=True), "expert_weighted_kappa_quadratic"),
+        (Design("ordinal", 2, expert=True, weights="linear"), "expert_weighted_kappa_linear"),
+        (Design("ordinal", 3, expert=True, weights="custom"), "expert_weighted_kappa_custom"),
+        (Design("interval", 3, expert=True), "expert_weighted_kappa_quadratic"),
         (Design("ordinal", 2), "weighted_kappa_quadratic"),
         (Design("ordinal", 2, weights="linear"), "weighted_kappa_linear"),
         (Design("ordinal", 2, weights="custom"), "weighted_kappa_custom"),
@@ -34,7 +38,7 @@ def test_headline_by_design(design: Design, key: str | None) -> None:
 def test_every_rule_is_reached_and_names_a_coefficient() -> None:
     experts = {"expert_kappa_pooled", "expert_weighted_kappa_linear", "expert_weighted_kappa_quadratic"}
     beyond = {None, "weighted_kappa_custom", *experts}
-    assert {rule.key for rule in RULES} - set(COEFFICIENTS) == beyond
+    assert {rule.key for rule in RULES} - set(COEFFICIENTS) == beyond | {"expert_weighted_kappa_custom"}
 
 
 def test_what_stands_beside_is_named_and_applies() -> None:
@@ -78,6 +82,11 @@ def test_an_unknown_level_is_refused() -> None:
 )
 def test_misleading_figures_are_refused(key: str, design: Design, about: dict[str, int], words: str) -> None:
     assert words in (headline.refusal(key, design, **about) or "")  # type: ignore[arg-type]
+
+
+def test_what_knows_no_order_is_every_corrected_coefficient_that_nominal_labels_have_too() -> None:
+    of_both = {key for key, each in COEFFICIENTS.items() if {"nominal", "ordinal"} <= set(each.levels)}
+    assert set(headline.UNORDERED) == {key for key in of_both if not key.startswith("percent")}
 
 
 def test_an_unweighted_figure_on_an_ordered_scale_may_be_named() -> None:

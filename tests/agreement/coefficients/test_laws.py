@@ -66,6 +66,12 @@ def test_every_figure_is_a_number_or_undefined(ratings: Ratings) -> None:
     answer = summarise(ratings, "ordinal", seed=1, replicates=20)
     numbers = [leaf for leaf in walk(answer) if isinstance(leaf, float)]
     assert all(math.isfinite(number) for number in numbers)
+    rows = [row for each in answer["statistics"].values() for row in (each if isinstance(each, list) else [each])]
+    assert all(("value" in row) != ("undefined" in row) for row in rows)
+    for row in rows:
+        low, high = row.get("interval", (-1.0, 1.0))
+        assert low <= high <= 1 + 1e-12
+        assert row.get("method") != "smoothed" or low <= row["value"] <= high
 
 
 @EXAMPLES

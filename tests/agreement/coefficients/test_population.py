@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, bootstrap, influence, population, summarise
+from agreement.coefficients import COEFFICIENTS, Ratings, bootstrap, influence, population, summarise
 from agreement.coefficients.cohen import cohen, cohen_statistic
 from agreement.coefficients.percent import percent_statistic
 from agreement.coefficients.statistic import off_diagonal
@@ -86,3 +86,51 @@ def test_summary_shows_both() -> None:
 def test_weighting_without_population_sizes_is_refused() -> None:
     with pytest.raises(ValueError, match="needs strata and their population sizes"):
         population.estimate(Ratings.from_table([[1, 0], [0, 1]], ["a", "b"]), KAPPA)
+
+
+def several(rates: tuple[int, int], singles: int = 0) -> Ratings:
+    """Three raters in two strata, each item of which stands for so many; and items of the first with one rating."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(1, 4, size=(2, 90))
+    said = np.where(rng.random((3, 2, 90)) < 0.75, truth, rng.integers(1, 4, size=(3, 2, 90))).reshape(3, 180) - 1
+    said[2, :45] = -1
+    strata = np.repeat([0, 1], 90)
+    alone = np.vstack([rng.integers(3, size=singles), np.full((2, singles), -1)])
+    return Ratings.from_codes(
+        np.hstack([said, alone]).astype(np.int64),
+        [1, 2, 3],
+        strata=np.append(strata, np.zeros(singles, dtype=int)),
+        values=(1, 2, 3),
+        populations=(90.0 * rates[0], 90.0 * rates[1]),
+    )
+
+
+WHOLE_TABLE = [key for key, each in COEFFICIENTS.items() if each.applies(several((1, 1)), "ratio")]
+
+
+@pytest.mark.parametrize("key", WHOLE_TABLE)
+def test_weights_say_what_the_items_they_stand_for_would_say(key: str) -> None:
+    ratings = several((9, 1))
+    statistic = COEFFICIENTS[key].statistic(ratings)
+    rates = np.where(np.asarray(ratings.strata) == 0, 9.0, 1.0) * 180 / 900
+    repeated = Ratings(ratings.codes, ratings.weights * rates, ratings.labels, values=ratings.values)
+    weighted = population.estimate(ratings, statistic).value
+    assert near(weighted, statistic.estimate(repeated).value)
+    assert not near(weighted, statistic.estimate(ratings).value)
+
+
+@pytest.mark.parametrize("key", WHOLE_TABLE)
+def test_an_item_that_only_one_person_rated_stands_for_nothing(key: str) -> None:
+    without, with_singles = several((9, 1)), several((9, 1), singles=40)
+    statistic = COEFFICIENTS[key].statistic(without)
+    for figure in (population.estimate, population.standard_error):
+        assert near(figure(with_singles, statistic).value, figure(without, statistic).value)
+
+
+@pytest.mark.parametrize("key", ["krippendorff_alpha_ordinal", "gwet_ac1", "fleiss_kappa_gwet"])
+def test_several_raters_spread_as_their_weighted_error_says(key: str) -> None:
+    ratings = several((9, 1))
+    statistic = COEFFICIENTS[key].statistic(ratings)
+    (values,) = bootstrap.resample(ratings, [statistic], seed=2, replicates=1000, weighted=True)
+    error = population.standard_error(ratings, statistic, finite=False).value
+    assert math.isclose(float(values.std()), error or 0, rel_tol=0.1)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agreement.coefficients import COEFFICIENTS, Ratings, multilabel, summarise
+from agreement.coefficients.diagnostics import diagnose
 from agreement.coefficients.distances import interval, ordinal
 from agreement.coefficients.krippendorff import alpha
 from tests.agreement.coefficients.known_answers import load, near, real_rows
@@ -49,6 +50,12 @@ def test_paraphrase_on_eleven_points() -> None:
     assert near(statistics["krippendorff_alpha_ordinal"]["value"], known["alpha_ordinal"])
     assert near(statistics["krippendorff_alpha_interval"]["value"], known["alpha_interval"])
     assert near(statistics["fleiss_kappa"]["value"], known["fleiss_kappa"])
+
+
+def test_paraphrase_has_one_rater_far_from_the_rest() -> None:
+    said = diagnose(paraphrases(EXPECTED["paraphrase_11_point"]["labels"]), "ordinal")
+    assert [each.numbers["rater"] for each in said if each.key == "far_rater_ordered"] == ["Ann3"]
+    assert all("Ann3" in (each.numbers["first"], each.numbers["second"]) for each in said if "far_pair" in each.key)
 
 
 def test_paraphrase_signs() -> None:

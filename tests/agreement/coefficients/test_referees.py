@@ -1,15 +1,17 @@
-"""Independent software on random tables, where it is right."""
+"""Independent software on random tables, where it is right.
+
+Importing it takes seconds, which every process that only collects tests would pay: so it is a fixture's work.
+"""
 
 import math
 import warnings
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.metrics.agreement import AnnotationTask
-from nltk.metrics.distance import binary_distance, interval_distance
-from sklearn.metrics import cohen_kappa_score, f1_score
-from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from agreement.coefficients import COEFFICIENTS, Ratings
 from agreement.coefficients.classes import specific_agreement
@@ -33,37 +35,52 @@ def agrees(got: float | None, referee: float) -> bool:
     return math.isnan(referee) if got is None else math.isclose(got, referee, rel_tol=1e-9, abs_tol=1e-9)
 
 
+@pytest.fixture(scope="session")
+def scikit_learn() -> ModuleType:
+    return import_module("sklearn.metrics")
+
+
+@pytest.fixture(scope="session")
+def statsmodels() -> ModuleType:
+    return import_module("statsmodels.stats.inter_rater")
+
+
+@pytest.fixture(scope="session")
+def nltk() -> ModuleType:
+    return import_module("nltk.metrics")
+
+
 @EXAMPLES
-@given(PAIRS)
-def test_scikit_learn_has_the_same_kappas(rows: list[tuple[int, int]]) -> None:
+@given(rows=PAIRS)
+def test_scikit_learn_has_the_same_kappas(scikit_learn: ModuleType, rows: list[tuple[int, int]]) -> None:
     ratings = of_rows(rows)
     a, b = zip(*rows, strict=True)
     for weights, distance in ((None, nominal), ("linear", linear), ("quadratic", quadratic)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # its warning for 0/0
-            referee = cohen_kappa_score(a, b, labels=[0, 1, 2, 3], weights=weights)
+            referee = scikit_learn.cohen_kappa_score(a, b, labels=[0, 1, 2, 3], weights=weights)
         assert agrees(cohen(ratings, distance(ratings)).value, referee)
 
 
 @EXAMPLES
-@given(PAIRS)
-def test_scikit_learn_has_the_same_specific_agreement(rows: list[tuple[int, int]]) -> None:
+@given(rows=PAIRS)
+def test_scikit_learn_has_the_same_specific_agreement(scikit_learn: ModuleType, rows: list[tuple[int, int]]) -> None:
     a, b = zip(*rows, strict=True)
-    referee = f1_score(a, b, labels=[0, 1, 2, 3], average=None, zero_division=np.nan)
+    referee = scikit_learn.f1_score(a, b, labels=[0, 1, 2, 3], average=None, zero_division=np.nan)
     for got, value in zip(specific_agreement(of_rows(rows)), referee, strict=True):
         assert agrees(got.value, value)
 
 
 @EXAMPLES
-@given(PAIRS)
-def test_statsmodels_has_the_same_standard_errors(rows: list[tuple[int, int]]) -> None:
+@given(rows=PAIRS)
+def test_statsmodels_has_the_same_standard_errors(statsmodels: ModuleType, rows: list[tuple[int, int]]) -> None:
     ratings = of_rows(rows)
     if cohen(ratings).value is None:
         return
     for kind, distance in ((None, nominal), ("linear", linear), ("quadratic", quadratic)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            referee = cohens_kappa(ratings.table(), wt=kind)
+            referee = statsmodels.cohens_kappa(ratings.table(), wt=kind)
         error, null_error = cohen_se(ratings, distance(ratings)).value, cohen_se0(ratings, distance(ratings)).value
         # Its variances are differences: where ours are 0, theirs are rounding or, below 0, NaN.
         for got, variance in ((error, referee.var_kappa), (null_error, referee.var_kappa0)):
@@ -71,23 +88,23 @@ def test_statsmodels_has_the_same_standard_errors(rows: list[tuple[int, int]]) -
 
 
 @EXAMPLES
-@given(COMPLETE)
-def test_statsmodels_has_the_same_fleiss_kappa(rows: list[tuple[int, int, int]]) -> None:
+@given(rows=COMPLETE)
+def test_statsmodels_has_the_same_fleiss_kappa(statsmodels: ModuleType, rows: list[tuple[int, int, int]]) -> None:
     got = COEFFICIENTS["fleiss_kappa"].function(of_rows(rows)).value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        referee = fleiss_kappa(aggregate_raters(np.array(rows), n_cat=4)[0])
+        referee = statsmodels.fleiss_kappa(statsmodels.aggregate_raters(np.array(rows), n_cat=4)[0])
     assert agrees(got, referee)
 
 
 @EXAMPLES
-@given(HOLES)
-def test_nltk_has_the_same_alpha(rows: list[tuple[int | None, ...]]) -> None:
+@given(rows=HOLES)
+def test_nltk_has_the_same_alpha(nltk: ModuleType, rows: list[tuple[int | None, ...]]) -> None:
     ratings = of_rows(rows)
     if alpha(ratings).value is None:
         return  # there it answers 1 or raises
     triples = [(str(rater), item, row[rater]) for item, row in enumerate(rows) for rater in range(3)]
     triples = [triple for triple in triples if triple[2] is not None]
-    for referee, distance in ((binary_distance, nominal), (interval_distance, interval)):
-        value = AnnotationTask(data=triples, distance=referee).alpha()
+    for referee, distance in ((nltk.binary_distance, nominal), (nltk.interval_distance, interval)):
+        value = nltk.AnnotationTask(data=triples, distance=referee).alpha()
         assert agrees(alpha(ratings, distance(ratings)).value, value)

@@ -46,6 +46,28 @@ def test_many_cells_are_sampled() -> None:
     assert len(added.weights) <= 40 + smoothing.SAMPLED_CELLS
 
 
+def many_labels(n_labels: int, n: int) -> Ratings:
+    """Two raters who differ on three items of `n`."""
+    first = np.arange(n) % n_labels
+    second = np.where(np.arange(n) < 3, (first + 1) % n_labels, first)
+    return Ratings.from_codes([first, second], list(range(n_labels)))
+
+
+def test_sixty_four_labels_of_two_raters_are_enumerated() -> None:
+    assert smoothed(many_labels(64, 128)).weights.min() == pytest.approx(1 / 4096)
+
+
+def test_sampled_cells_give_the_interval_of_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings, statistic = many_labels(66, 198), cohen_statistic(off_diagonal(66))
+    sampled = bootstrap.interval(ratings, statistic, seed=1, replicates=400)
+    monkeypatch.setattr(smoothing, "MAX_CELLS", 10_000)
+    whole = bootstrap.interval(ratings, statistic, seed=1, replicates=400)
+    assert sampled is not None
+    assert whole is not None
+    assert (sampled.low, sampled.high) == pytest.approx((whole.low, whole.high), abs=0.005)
+    assert sampled.low < 0.97
+
+
 def coverage(shares: list[float], kappa: float, n: int, samples: int, method: str | None) -> float:
     """Share of samples of two raters with a known kappa whose interval holds it."""
     rng = np.random.default_rng(17)

@@ -52,6 +52,12 @@ def test_overlap_threshold_decides_what_matches() -> None:
     assert [spans.overlap_f1(pair, threshold=threshold).value for threshold in (0.0, 0.5)] == [1.0, 0.0]
 
 
+@pytest.mark.parametrize("threshold", [-0.1, 1.0, 7.0])
+def test_an_overlap_threshold_out_of_range_is_refused(threshold: float) -> None:
+    with pytest.raises(ValueError, match=f"An overlap threshold is 0 or more and below 1, not {threshold:g}"):
+        spans.overlap_f1([document()], threshold=threshold)
+
+
 def test_interval_resamples_documents() -> None:
     documents = [document()] * 3 + [Document(4, (Span(0, 2, "PER"),), (Span(0, 2, "PER"),))] * 3
     interval = spans.f1_interval(documents, lambda each: spans.exact_matches(each, labels=True), seed=1)

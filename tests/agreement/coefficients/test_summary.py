@@ -3,8 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, summarise
-from tests.agreement.coefficients.known_answers import cases, ratings_of
+from agreement.coefficients import Ratings, declared, summarise, summary
+from agreement.coefficients.cohen import cohen
+from agreement.coefficients.distances import linear, quadratic
+from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
 
 
 def test_two_raters_have_their_statistics_with_n_interval_and_method() -> None:
@@ -17,10 +19,20 @@ def test_two_raters_have_their_statistics_with_n_interval_and_method() -> None:
     assert answer["uses"] == [[44, 47, 35, 23], [84, 37, 11, 17]]
 
 
+def test_the_large_sample_interval_stands_beside_the_bootstrap_and_never_beside_the_smoothed_one() -> None:
+    large, small = (Ratings.from_table(np.array([[40, 10], [5, 45]]) * times // 10, ["a", "b"]) for times in (10, 5))
+    entries = [
+        summarise(each, "nominal", seed=1, replicates=800)["statistics"]["cohen_kappa"] for each in (large, small)
+    ]
+    assert [(each["method"], "large_sample" in each) for each in entries] == [("bootstrap", True), ("smoothed", False)]
+    # kappa .7, z = atanh(.7), its error .0709 / (1 - .49)
+    assert entries[0]["large_sample"] == pytest.approx([0.5334, 0.8142], abs=2e-3)
+    assert entries[0]["large_sample"] == pytest.approx(entries[0]["interval"], abs=0.05)
+
+
 @pytest.mark.parametrize("case_id", cases())
 def test_every_case_is_plain_json(case_id: str) -> None:
-    case = cases()[case_id]
-    answer = summarise(ratings_of(case), case["scale"], seed=1, replicates=20, expert=case.get("expert"))
+    answer = summary_of(case_id)
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
 
 
@@ -47,6 +59,15 @@ def test_nothing_about_persons_where_columns_are_not_people() -> None:
     assert not {"pairwise_cohen_kappa", "conger_kappa", "mean_pairwise_cohen_kappa"} & set(statistics)
 
 
+def test_a_class_with_few_disagreements_has_a_smoothed_interval_of_its_own() -> None:
+    # 22 items are in dispute, 2 of them about "c".
+    ratings = Ratings.from_table([[80, 10, 1], [10, 70, 0], [1, 0, 28]], ["a", "b", "c"])
+    statistics = summarise(ratings, "nominal", seed=1, replicates=200)["statistics"]
+    for name in ("per_class_kappa", "specific_agreement"):
+        assert [row["method"] for row in statistics[name]] == ["bootstrap", "bootstrap", "smoothed"]
+    assert statistics["cohen_kappa"]["method"] == "bootstrap"
+
+
 def test_the_expert_has_intervals_over_items() -> None:
     case = cases()["expert_baseline"]
     statistics = summarise(ratings_of(case), "nominal", seed=1, replicates=200, expert=0)["statistics"]
@@ -54,6 +75,20 @@ def test_the_expert_has_intervals_over_items() -> None:
     assert (pooled["n"], pooled["pairs"], pooled["method"]) == (20, 57, "smoothed")
     assert [row["rater"] for row in statistics["expert_kappa_per_rater"]] == ["1", "2", "3"]
     assert all(len(row["interval"]) == 2 for row in statistics["expert_kappa_per_rater"])
+
+
+def test_the_expert_on_a_scale_has_weighted_figures_too() -> None:
+    ratings = Ratings.from_matrix([[1, 2, 3, 1, 2], [1, 3, 3, 2, 2], [2, 2, 3, 1, None]], [1, 2, 3])
+    statistics = summarise(ratings, "ordinal", seed=1, replicates=50, expert=0)["statistics"]
+    statistics |= declared.against(ratings, 0, [[0, 1, 4], [1, 0, 1], [4, 1, 0]], summary.Plan(1, 50))
+    others = Ratings.from_pairs([1, 3, 3, 2, 2, 2, 2, 3, 1], [1, 2, 3, 1, 2, 1, 2, 3, 1], [1, 2, 3])
+    for name, distance in (("linear", linear), ("quadratic", quadratic), ("custom", quadratic)):
+        pooled = statistics[f"expert_weighted_kappa_{name}"]
+        assert pooled["value"] == pytest.approx(cohen(others, distance(others)).value)
+        assert (pooled["pairs"], len(pooled["interval"])) == (9, 2)
+        rows = statistics[f"expert_weighted_kappa_{name}_per_rater"]
+        assert [(row["rater"], row["n"], len(row["interval"])) for row in rows] == [("1", 5, 2), ("2", 4, 2)]
+        assert rows[0]["value"] == pytest.approx(cohen(ratings.pair(1, 0), distance(ratings)).value)
 
 
 def test_an_undefined_statistic_says_why() -> None:
@@ -68,10 +103,33 @@ def test_no_interval_where_none_is_wanted() -> None:
     assert "interval" not in statistics["cohen_kappa"]
 
 
+def test_every_coefficient_has_a_standard_error_and_so_has_the_expert() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(3, size=120)
+    rows = [np.where(rng.random(120) < 0.7, truth, rng.integers(3, size=120)) for _ in range(3)]
+    ratings = Ratings.from_codes(rows, ["a", "b", "c"])
+    statistics = summarise(ratings, "nominal", seed=1, replicates=400, expert=0)["statistics"]
+    whole = {key: each for key, each in statistics.items() if isinstance(each, dict) and "interval" in each}
+    assert {"conger_kappa", "mean_pairwise_cohen_kappa", "percent_agreement", "expert_kappa_pooled"} <= set(whole)
+    for each in whole.values():
+        low, high = each["interval"]
+        assert each["se"] == pytest.approx((high - low) / (2 * 1.96), rel=0.25)
+
+
+def test_an_interval_that_would_take_too_long_is_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "MOST_PRODUCTS", 10_000)
+    statistics = summarise(ratings_of(cases()["gwet_raw4raters"]), "nominal", seed=1, replicates=50)["statistics"]
+    assert "interval" in statistics["krippendorff_alpha_nominal"]
+    assert statistics["conger_kappa"]["no_interval"].startswith("There are too many patterns")
+    assert "interval" not in statistics["conger_kappa"]
+
+
 def test_the_same_seed_gives_the_same_answer() -> None:
-    ratings = ratings_of(cases()["missing_heavy"])
-    first, again = (summarise(ratings, "ordinal", seed=9, replicates=50) for _ in range(2))
+    ratings = ratings_of(cases()["landis_koch_ms_winnipeg"])
+    first, again, other = (summarise(ratings, "ordinal", seed=seed, replicates=50) for seed in (9, 9, 8))
     assert first == again
+    intervals = [each["statistics"]["weighted_kappa_linear"]["interval"] for each in (first, other)]
+    assert intervals[0] != intervals[1]
 
 
 def test_the_number_of_items_costs_nothing() -> None:
@@ -88,7 +146,7 @@ def test_the_number_of_items_costs_nothing() -> None:
         (["a", "b"], None, "colour", None, "'colour' is no level of measurement"),
         (["a", "b"], None, "multilabel", None, "need labels that are sets"),
         (["a", "b"], None, "ordinal", [[0, 1]], "as many rows as columns"),
-        (["a", "b"], None, "ordinal", [[0]], "2 labels need a 2 x 2 matrix"),
+        (["a", "b"], None, "ordinal", [[0]], "2 labels need 2 x 2 weights, and these are 1 x 1"),
         (["a", "b"], None, "ordinal", [[0, -1], [1, 0]], "Weight -1.0 in row 1, column 2"),
         (["a", "b"], None, "ordinal", [[0, 1], [1, 0.5]], "Weight 0.5 in row 2"),
     ],
