@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agreement import gates, overview, report, runs
+from agreement import gates, overview, people, report, runs
 from agreement import protocol as protocols
 from agreement import serializers as shapes
 from annotations import draws
@@ -37,7 +37,7 @@ class Agreement(MemberView):
         kept_back = report.undecided(seen.values()) if access.allows(self.member, Action.ADJUDICATE) else set()
         for run in newest:
             if (run.draw_id, run.question_key) in kept_back:
-                run.result = report.without_raters(run.result)
+                run.result = people.kept_back(run.result, run.draw)
         return Response(shapes.RunSerializer(newest, many=True).data)
 
 

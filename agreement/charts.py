@@ -1,14 +1,19 @@
-"""Where the marks of a picture stand. The templates draw them as SVG, so that names are escaped and colours are CSS."""
+"""Where the marks of a picture stand. The templates draw them as SVG, so that names are escaped and colours are CSS.
+
+Along the width places are per cent of the picture: it fits a phone and a printed page with letters of one size.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-WIDTH, HEIGHT = 760, 300
-LEFT, RIGHT, TOP, BOTTOM = 44, 16, 16, 56
-GAP = 28  # between two MAJOR versions: a break, no line crosses it
-
-BAR_WIDTH, BAR_HEIGHT = 240, 20
+HEIGHT, TOP, BOTTOM = 300, 16, 64
+AXIS_WIDTH = 44
+MARK_WIDTH = (
+    96  # px that a reading needs for what is written under it; with more readings than fit, the picture scrolls
+)
+GAP = 0.5  # between two MAJOR versions, in readings: a break, no line crosses it
+MARGIN = 7.0  # per cent left free at both ends of a forest plot, for half a tick label
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,11 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Chart:
-    width: int
+    """Heights are px from the top, `x` is per cent of the width; `least_width` is what it needs, in px."""
+
     height: int
-    left: float
-    right: float
+    axis_width: int
+    least_width: int
     base: float
     marks: list[Mark]
     ticks: list[tuple[float, str]]
@@ -64,22 +70,39 @@ class Chart:
     breaks: list[float]
     thresholds: list[Threshold]
 
+    @property
+    def threshold_values(self) -> list[str]:
+        return sorted({piece.text for piece in self.thresholds})
+
+    @property
+    def has_open(self) -> bool:
+        return any(mark.reading.hollow for mark in self.marks)
+
 
 @dataclass(frozen=True)
-class Bar:
-    """A value with its interval on an axis that several rows share; `zero` is where 0 stands."""
+class Axis:
+    """The one axis that the rows of a forest plot share: ticks and a reference line, in per cent of its width."""
 
-    width: int
-    height: int
-    middle: float
-    zero: float
+    bottom: float
+    ticks: list[tuple[float, str]]
+    reference: float | None = None
+
+    def place(self, value: float) -> float:
+        share = (min(value, 1.0) - self.bottom) / (1 - self.bottom)
+        return round(MARGIN + share * (100 - 2 * MARGIN), 2)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A value with its interval on an `Axis`."""
+
     x: float
     low_x: float
     high_x: float
 
-    @property
-    def end(self) -> int:
-        return self.width - 4
+
+# value, low, high
+Ends = tuple[float | None, float | None, float | None]
 
 
 def versions(readings: Sequence[Reading]) -> Chart | None:
@@ -88,51 +111,46 @@ def versions(readings: Sequence[Reading]) -> Chart | None:
         return None
     runs = [(group, list(members)) for group, members in groupby(readings, key=lambda reading: reading.group)]
     bottom = _bottom([r.low if r.low is not None else r.value for r in readings] + [r.threshold for r in readings])
-    step = (WIDTH - LEFT - RIGHT - GAP * (len(runs) - 1)) / len(readings)
+    step = 100 / (len(readings) + GAP * (len(runs) - 1))
 
     def height_of(value: float | None) -> float | None:
         if value is None:
             return None
         return round(TOP + (1 - value) / (1 - bottom) * (HEIGHT - TOP - BOTTOM), 1)
 
-    marks, groups, breaks, thresholds, x = [], [], [], [], float(LEFT)
+    marks, groups, breaks, thresholds, x = [], [], [], [], 0.0
     for place, (group, members) in enumerate(runs):
         if place:
-            breaks.append(round(x + GAP / 2, 1))
-            x += GAP
-        groups.append((round(x + step * len(members) / 2, 1), group))
+            breaks.append(round(x + step * GAP / 2, 2))
+            x += step * GAP
+        groups.append((round(x + step * len(members) / 2, 2), group))
         for reading in members:
             y = height_of(reading.threshold)
             if y is not None and reading.threshold is not None:
-                thresholds.append(Threshold(round(x, 1), round(x + step, 1), y, number(reading.threshold)))
+                thresholds.append(Threshold(round(x, 2), round(x + step, 2), y, number(reading.threshold)))
             ends = height_of(reading.low), height_of(reading.high)
-            marks.append(Mark(reading, round(x + step / 2, 1), height_of(reading.value), *ends))
+            marks.append(Mark(reading, round(x + step / 2, 2), height_of(reading.value), *ends))
             x += step
     ticks = [(y, number(value)) for value in _ticks(bottom) if (y := height_of(value)) is not None]
-    return Chart(WIDTH, HEIGHT, LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM, marks, ticks, groups, breaks, thresholds)
+    least = round(MARK_WIDTH * 100 / step)
+    return Chart(HEIGHT, AXIS_WIDTH, least, HEIGHT - BOTTOM, marks, ticks, groups, breaks, thresholds)
 
 
-def bars(figures: Sequence[tuple[float | None, float | None, float | None]]) -> list[Bar | None]:
+def forest(figures: Sequence[Ends], reference: float | None = None) -> tuple[Axis, list[Span | None]]:
     """(value, low, high) of rows that stand below each other, on one axis; None where there is no value."""
-    bottom = _bottom([value for figure in figures for value in figure])
+    bottom = _bottom([*(value for figure in figures for value in figure), reference])
+    bare = Axis(bottom, [])
+    ticks = [(bare.place(value), number(value)) for value in reversed(_ticks(bottom))]
+    axis = Axis(bottom, ticks, None if reference is None else bare.place(reference))
+    return axis, [_span(axis, figure) for figure in figures]
 
-    def place(value: float) -> float:
-        return round(4 + (value - bottom) / (1 - bottom) * (BAR_WIDTH - 8), 1)
 
-    return [
-        None
-        if value is None
-        else Bar(
-            BAR_WIDTH,
-            BAR_HEIGHT,
-            BAR_HEIGHT / 2,
-            place(0.0),
-            place(value),
-            place(value if low is None else low),
-            place(value if high is None else high),
-        )
-        for value, low, high in figures
-    ]
+def _span(axis: Axis, figure: Ends) -> Span | None:
+    value, low, high = figure
+    if value is None:
+        return None
+    ends = (value if low is None else low), (value if high is None else high)
+    return Span(axis.place(value), axis.place(ends[0]), axis.place(ends[1]))
 
 
 def heat(count: float, largest: float) -> int:

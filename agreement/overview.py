@@ -8,12 +8,13 @@ from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agreement import charts, matrices, report, runs, sentences
+from agreement import charts, gate_pages, matrices, report, runs, sentences
 from agreement.charts import Chart, Reading
 from agreement.enums import GateOutcome
+from agreement.gate_pages import Gate
 from agreement.models import GateDecision, Run
 from agreement.protocol import Protocol, QuestionRule
-from agreement.report import Figure
+from agreement.worded import Figure
 from annotations import draws
 from annotations.enums import DrawState
 from annotations.models import Draw
@@ -30,7 +31,6 @@ class Row:
     state: str
     coefficient: str
     gate: str
-    gate_reason: str
     notes: list[str]
 
 
@@ -50,6 +50,14 @@ class Section:
     comparisons: list[str]
 
 
+@dataclass(frozen=True)
+class GateRow:
+    """A draw and its gate, which is one for all its questions."""
+
+    draw: Draw
+    gate: Gate
+
+
 def draws_of(project: Project) -> list[Draw]:
     """The draws of a project in the order in which they were opened; abandoned ones stay on record."""
     rows = Draw.objects.filter(wave__project=project).order_by("wave__major", "wave__number")
@@ -57,14 +65,31 @@ def draws_of(project: Project) -> list[Draw]:
     return list(rows.defer("population"))
 
 
-def sections(member: Membership, questions: Iterable[Question], found: Sequence[Draw]) -> list[Section]:
+def sections(
+    member: Membership, questions: Iterable[Question], found: Sequence[Draw], gates: Iterable[GateRow]
+) -> list[Section]:
     """One section per question, with what `member` may see."""
-    newest, gates = runs.newest_of(found), decisions(found)
+    newest, said = runs.newest_of(found), {row.draw.pk: row.gate for row in gates}
     visible = {draw.pk for draw in found if draws.may_see_figures(draw, member)}
     asked = _asked(found)
     return [
-        _section(question, [draw for draw in found if (draw.pk, question.key) in asked], newest, gates, visible)
+        _section(question, [draw for draw in found if (draw.pk, question.key) in asked], newest, said, visible)
         for question in questions
+    ]
+
+
+def gate_rows(member: Membership, questions: Iterable[Question], found: Sequence[Draw]) -> list[GateRow]:
+    """The gates of the draws that `member` may know of, the newest first, each with all it ever decided."""
+    log: dict[int, list[GateDecision]] = {}
+    rows = GateDecision.objects.filter(draw__in=list(found)).select_related("by__user").order_by("at", "pk")
+    for decision in rows:
+        log.setdefault(decision.draw_id, []).append(decision)
+    asked = list(questions)
+    told = (draw for draw in reversed(found) if draw.state != DrawState.ABANDONED)
+    return [
+        GateRow(draw, gate_pages.of(draw, log.get(draw.pk, []), asked))
+        for draw in told
+        if draws.may_see_figures(draw, member)
     ]
 
 
@@ -107,7 +132,7 @@ def _section(
     question: Question,
     found: Sequence[Draw],
     newest: dict[tuple[int, str], Run],
-    gates: dict[int, GateDecision],
+    gates: dict[int, Gate],
     visible: set[int],
 ) -> Section:
     rows, readings, comparisons = [], [], list[str]()
@@ -123,10 +148,7 @@ def _section(
     return Section(question, charts.versions(readings), groups, comparisons)
 
 
-def _row(draw: Draw, question: Question, run: Run | None, decision: GateDecision | None, *, seen: bool) -> Row:
-    gate, reason = gate_words(draw, decision)
-    if decision is not None and not decision.by:
-        reason = _about(question, decision)
+def _row(draw: Draw, question: Question, run: Run | None, gate: Gate | None, *, seen: bool) -> Row:
     url = reverse("agreement:draw", args=[draw.wave.project.uuid, draw.uuid, question.key]) if run else ""
     return Row(
         draw=draw,
@@ -134,18 +156,9 @@ def _row(draw: Draw, question: Question, run: Run | None, decision: GateDecision
         figure=report.headline(run) if run else None,
         state=_state(draw, question, run, seen=seen),
         coefficient=_(run.result["headline"]["title"]) if run else "",
-        gate=gate if seen else "",
-        gate_reason=reason if seen else "",
+        gate=gate.of_question(question).words if gate else "",
         notes=sentences.notes(draw),
     )
-
-
-def _about(question: Question, decision: GateDecision) -> str:
-    """What a gate said about one question; what it said about the draw as a whole where no threshold spoke."""
-    if not decision.details or not any(finding["sentence"] in decision.reason for finding in decision.details):
-        return decision.reason
-    mine = [finding for finding in decision.details if finding["question"] == question.key]
-    return " ".join(finding["sentence"] for finding in mine) or _("No threshold is set for this question.")
 
 
 def _state(draw: Draw, question: Question, run: Run | None, *, seen: bool) -> str:

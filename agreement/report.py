@@ -1,77 +1,71 @@
-"""A run as its page shows it: sentences, tables and pictures, ready for the template. Nothing is computed here."""
+"""A run as its page shows it: sentences, tables and pictures, ready for the template. Nothing is computed here.
+
+What a result may hold is told in `agreement.figures`; a part that an older result does not have is left out.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agreement import charts, sentences
-from agreement.charts import Bar, number
+from agreement import charts, class_rows, confusions, people, rater_rows, sentences, worded
+from agreement.charts import Axis
+from agreement.class_rows import Classes, Merge, PerLabel
 from agreement.coefficients import COEFFICIENTS
 from agreement.coefficients.diagnostics import SENTENCES
+from agreement.confusions import Heat
+from agreement.gate_pages import OfQuestion, Said
 from agreement.models import Run
+from agreement.rater_rows import Coverage, Pairs, Raters
 from agreement.sentences import Entry
+from agreement.worded import Figure
 from annotations.enums import SkipReason
 from annotations.models import Case, Draw
-from projects.models import Membership
 
-# METHODS of the reference, section 11: below this a pair's kappa is not drawn.
-PAIR_MINIMUM = 20
+NO_GATE = OfQuestion([], {}, {}, decided=False)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A coefficient in words. `value` is empty where it is undefined, and `why` says the reason then."""
+class StratumRow:
+    """A stratum with its own figure; `gate` None where it has no threshold."""
+
+    figure: Figure
+    gate: Said | None
+
+
+@dataclass(frozen=True)
+class Strata:
+    rows: list[StratumRow]
+    axis: Axis
+    has_gate: bool
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """The headline as drawn and weighted to the population: one never in the place of the other."""
+
+    as_drawn: Figure
+    weighted: Figure
+    strata: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ByRater:
+    """One statistic of every rater, on one axis."""
 
     title: str
-    value: str
-    between: str
-    n: str
-    why: str
-    note: str = ""
-    bar: Bar | None = None
+    rows: list[Figure]
+    axis: Axis
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell of the confusion table: `url` leads to its cases, None draws nothing."""
+class Expert:
+    """Agreement with the one whom the protocol names as the expert."""
 
-    count: int
-    tint: int
-    same: bool
-    url: str
-    words: str
-
-
-@dataclass(frozen=True)
-class Heat:
-    """The confusion table. Folded, a cell counts both ways round and says of nobody who said which."""
-
-    labels: list[str]
-    rows: list[tuple[str, list[Cell | None], int]]
-    totals: list[int]
-    folded: bool
-    down: str
-    across: str
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    label: str
-    uses: list[int]
-    disputed: int
-    specific: Figure
-    against_rest: Figure
-
-
-@dataclass(frozen=True)
-class PairRow:
-    names: str
-    n: int
+    sentence: str
     figures: list[Figure]
-    table: list[tuple[str, list[int]]] | None
+    lists: list[ByRater]
 
 
 @dataclass(frozen=True)
@@ -87,12 +81,17 @@ class Report:
     raters: list[str]
     heat: Heat
     beside: list[Figure]
-    classes: list[ClassRow]
-    class_title: str
-    pair_titles: list[str]
-    pairs: list[PairRow]
+    classes: Classes
+    merges: list[Merge]
+    per_label: list[PerLabel]
+    pairs: Pairs
+    against_rest: Raters | None
+    coverage: Coverage | None
     by_rater: bool
-    strata: list[Figure]
+    strata: Strata
+    weighting: Weighting | None
+    expert: Expert | None
+    units: str
     skips: list[tuple[str, str, int]]
     diagnostics: list[str]
     cannot_tell: list[str]
@@ -101,24 +100,10 @@ class Report:
     comparisons: list[str] = field(default_factory=list)
 
 
-def figure(title: str, entry: Entry, *, note: str = "", bar: Bar | None = None) -> Figure:
-    value = entry.get("value")
-    why = _("undefined: %(why)s") % {"why": _(entry["sentence"])} if value is None else ""
-    shown = "" if value is None else number(value)
-    return Figure(title, shown, sentences.between(entry), sentences.items(entry["n"]), why, note, bar)
-
-
 def undecided(draws: Iterable[Draw]) -> set[tuple[int, str]]:
     """(draw, question) where a case is still open, in one query."""
     rows = Case.objects.open().filter(draw__in=list(draws)).order_by()
     return set(rows.values_list("draw_id", "question_key").distinct())
-
-
-def without_raters(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A result for those who may decide its open cases: nothing in it says who used which label on which items."""
-    kept = {key: value for key, value in result.items() if key != "table"}
-    kept["pairs"] = [{key: value for key, value in pair.items() if key != "table"} for pair in result["pairs"]]
-    return kept
 
 
 def entry_of(run: Run) -> Entry:
@@ -129,41 +114,47 @@ def entry_of(run: Run) -> Entry:
 
 def headline(run: Run) -> Figure:
     """The headline of a run."""
-    return figure(_(run.result["headline"]["title"]), entry_of(run))
+    return worded.of(_(run.result["headline"]["title"]), entry_of(run))
 
 
 def of(
     run: Run,
     draw: Draw,
-    members: Iterable[Membership],
+    names: Mapping[str, str],
     *,
     by_rater: bool,
+    gate: OfQuestion = NO_GATE,
     looks: Sequence[str] = (),
 ) -> Report:
     """The page of a run. `by_rater` False keeps back who said which while a case of the draw is open."""
-    result = run.result
-    names = {str(member.uuid): member.name for member in members}
+    result = run.result if by_rater else people.kept_back(run.result, draw)
     labels = [label["name"] for label in result["labels"]]
-    chosen = result["headline"]
     entry = entry_of(run)
+    summed = draw.is_anonymous or not by_rater
+    raters = [_("Uses")] if summed else [names.get(rater, rater) for rater in result["raters"]]
     return Report(
         sentence=sentences.sentence(run),
         figure=headline(run),
         agreement=sentences.observed(entry, result["statistics"]),
-        reasons=sentences.reasons(chosen),
+        reasons=sentences.reasons(result["headline"]),
         notes=[*sentences.notes(draw, looks), *sentences.run_notes(result)],
         labels=labels,
-        raters=[_("Uses")] if draw.is_anonymous else [names.get(rater, rater) for rater in result["raters"]],
-        heat=heat(run, draw, names, by_rater=by_rater),
+        raters=raters,
+        heat=confusions.heat(result, draw, names, by_rater=by_rater),
         beside=_beside(result),
-        classes=_classes(result, labels),
-        class_title=_class_key(result)[1],
-        pair_titles=_pair_titles(result),
-        pairs=_pairs(result, names, labels, by_rater=by_rater),
+        classes=class_rows.classes(result, raters, gate),
+        merges=class_rows.merges(result),
+        per_label=class_rows.per_label(result),
+        pairs=rater_rows.pairs(result, names, by_rater=by_rater),
+        against_rest=rater_rows.raters(result, names),
+        coverage=rater_rows.coverage(result, names),
         by_rater=by_rater,
-        strata=_strata(result),
+        strata=_strata(result, gate),
+        weighting=_weighting(result),
+        expert=_expert(result, names),
+        units=sentences.units(result),
         skips=_skips(result, names),
-        diagnostics=_diagnostics(result, names, labels),
+        diagnostics=_diagnostics(result, names),
         cannot_tell=sentences.cannot_tell(result, draw),
         arithmetic=_arithmetic(result),
         method=sentences.method(run, draw, entry),
@@ -171,100 +162,60 @@ def of(
     )
 
 
-def heat(run: Run, draw: Draw, names: Mapping[str, str], *, by_rater: bool) -> Heat:
-    """Two raters by rater; more, or where that is kept back, pairs of ratings without who said which."""
-    result = run.result
-    labels = result["labels"]
-    folded = not by_rater or len(result["raters"]) != 2
-    table = result["coincidences"] if folded else result["table"]
-    largest = max((table[i][j] for i in range(len(labels)) for j in range(len(labels)) if i != j), default=0)
-    rows = []
-    for i, one in enumerate(labels):
-        cells: list[Cell | None] = []
-        for j, other in enumerate(labels):
-            count = int(table[i][j])
-            words = _("%(one)s and %(other)s: %(n)s") % {"one": one["name"], "other": other["name"], "n": count}
-            url = _cell_url(draw, run.question_key, one["key"], other["key"]) if count and not run.interim else ""
-            tint = 0 if i == j else charts.heat(count, largest)
-            cells.append(None if folded and j > i else Cell(count, tint, i == j, url, words))
-        rows.append((one["name"], cells, int(sum(table[i]))))
-    totals = [int(sum(row[j] for row in table)) for j in range(len(labels))]
-    people = [names.get(rater, rater) for rater in result["raters"]]
-    down, across = (people[0], people[1]) if not folded else ("", "")
-    return Heat([label["name"] for label in labels], rows, totals, folded, down, across)
-
-
 def _beside(result: Mapping[str, Any]) -> list[Figure]:
     found, statistics = [], result["statistics"]
     flat = any(each["key"] == "no_variation" for each in result["diagnostics"])
-    for key, coefficient in COEFFICIENTS.items():
-        if key in statistics and key != result["headline"]["key"]:
-            by_definition = flat and statistics[key].get("value") == 1 and coefficient.standard_error is not None
-            note = _("no class variation: 1 by definition") if by_definition else ""
-            found.append(figure(_(coefficient.title), statistics[key], note=note))
+    own = [key for key in result.get("titles") or {} if key not in COEFFICIENTS and not key.startswith("expert_")]
+    for key in [*COEFFICIENTS, *own]:
+        entry = statistics.get(key)
+        if isinstance(entry, Mapping) and key != result["headline"]["key"]:
+            coefficient = COEFFICIENTS.get(key)
+            fixed = coefficient is not None and coefficient.standard_error is not None
+            note = _("no class variation: 1 by definition") if flat and fixed and entry.get("value") == 1 else ""
+            found.append(worded.of(rater_rows.title_of(result, key), entry, note=note))
     return found
 
 
-def _class_key(result: Mapping[str, Any]) -> tuple[str, str]:
-    if "per_class_kappa" in result["statistics"]:
-        return "per_class_kappa", _("kappa against the rest")
-    return "per_class_alpha", _("alpha against the rest")
-
-
-def _classes(result: Mapping[str, Any], labels: Sequence[str]) -> list[ClassRow]:
-    """Labels by what costs most: the pairs of ratings in which only one has the label."""
-    specific = result["statistics"].get("specific_agreement", [])
-    entries = result["statistics"].get(_class_key(result)[0], [])
-    drawn = charts.bars([_ends(entry) for entry in entries])
+def _strata(result: Mapping[str, Any], gate: OfQuestion) -> Strata:
+    whole = result["statistics"][result["headline"]["key"]].get("value")
+    axis, spans = charts.forest([worded.ends(stratum) for stratum in result["strata"]], whole)
     rows = []
-    for place, (label, own, entry, bar) in enumerate(zip(labels, specific, entries, drawn, strict=True)):
-        pairs = result["coincidences"][place]
-        uses = [int(row[place]) for row in result["uses"]]
-        mixed = int(sum(pairs) - pairs[place])
-        rows.append(ClassRow(label, uses, mixed, figure(label, own), figure(label, entry, bar=bar)))
-    return sorted(rows, key=lambda row: -row.disputed)
+    for stratum, span in zip(result["strata"], spans, strict=True):
+        name = stratum["stratum"]
+        rows.append(StratumRow(worded.of(name or _("without a value"), stratum, span=span), gate.strata.get(name)))
+    return Strata(rows, axis, any(row.gate for row in rows))
 
 
-def _ends(entry: Entry) -> tuple[float | None, float | None, float | None]:
-    low, high = entry.get("interval") or (None, None)
-    return entry.get("value"), low, high
+def _weighting(result: Mapping[str, Any]) -> Weighting | None:
+    found = result.get("weighting")
+    if not found:
+        entry = result["statistics"][result["headline"]["key"]]
+        found = {"as_drawn": entry, "weighted": entry.get("weighted"), "strata": []}
+    if not found["weighted"]:
+        return None
+    as_drawn, weighted = (worded.of("", found[name]) for name in ("as_drawn", "weighted"))
+    return Weighting(as_drawn, weighted, list(found["strata"]))
 
 
-def _pair_titles(result: Mapping[str, Any]) -> list[str]:
-    keys = result["pairs"][0]["statistics"] if result["pairs"] else []
-    return [_title(result, key) for key in keys]
-
-
-def _title(result: Mapping[str, Any], key: str) -> str:
-    return _(result.get("titles", {}).get(key) or COEFFICIENTS[key].title)
-
-
-def _pairs(
-    result: Mapping[str, Any], names: Mapping[str, str], labels: Sequence[str], *, by_rater: bool
-) -> list[PairRow]:
-    first = [next(iter(pair["statistics"].values())) for pair in result["pairs"]]
-    large = [entry if entry["n"] >= PAIR_MINIMUM else {} for entry in first]
-    drawn = charts.bars([_ends(entry) for entry in large])
-    rows = []
-    for pair, bar in zip(result["pairs"], drawn, strict=True):
-        people = [names.get(rater, rater) for rater in pair["raters"]]
-        figures = [
-            figure(_title(result, key), entry, bar=None if place else bar)
-            for place, (key, entry) in enumerate(pair["statistics"].items())
+def _expert(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | None:
+    found = result.get("expert")
+    if not found:
+        return None
+    statistics = result["statistics"]
+    pooled = [key for key, entry in statistics.items() if key.startswith("expert_") and isinstance(entry, Mapping)]
+    lists = [key for key, rows in statistics.items() if key.startswith("expert_") and isinstance(rows, list)]
+    by_rater = []
+    for key in lists:
+        axis, spans = charts.forest([worded.ends(entry) for entry in statistics[key]])
+        rows = [
+            worded.of(names.get(entry["rater"], entry["rater"]), entry, span=span)
+            for entry, span in zip(statistics[key], spans, strict=True)
         ]
-        table = list(zip(labels, pair["table"], strict=True)) if by_rater else None
-        rows.append(
-            PairRow(_("%(one)s and %(other)s") % {"one": people[0], "other": people[1]}, pair["n"], figures, table)
-        )
-    return rows
-
-
-def _strata(result: Mapping[str, Any]) -> list[Figure]:
-    drawn = charts.bars([_ends(stratum) for stratum in result["strata"]])
-    return [
-        figure(stratum["stratum"] or _("without a value"), stratum, bar=bar)
-        for stratum, bar in zip(result["strata"], drawn, strict=True)
-    ]
+        by_rater.append(ByRater(rater_rows.title_of(result, key), rows, axis))
+    about = {"name": names.get(found["rater"], found["rater"]), "items": sentences.items(found["rated"])}
+    sentence = _("%(name)s is the expert of this draw and rated %(items)s of it. What follows is agreement with them.")
+    figures = [worded.of(rater_rows.title_of(result, key), statistics[key]) for key in pooled]
+    return Expert(sentence % about, figures, by_rater)
 
 
 def _skips(result: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[str, str, int]]:
@@ -275,18 +226,17 @@ def _skips(result: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[st
     ]
 
 
-def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str], labels: Sequence[str]) -> list[str]:
-    label_names = dict(zip((label["key"] for label in result["labels"]), labels, strict=True))
+def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    label_names = {label["key"]: label["name"] for label in result["labels"]}
 
-    def named(key: str, value: Any) -> Any:
+    def named(value: Any) -> Any:
         if not isinstance(value, str):
             return value
         return names.get(value) or label_names.get(value, value)
 
-    return [
-        _(SENTENCES[each["key"]]) % {key: named(key, value) for key, value in each["numbers"].items()}
-        for each in result["diagnostics"]
-    ]
+    # Two labels as one have a table of their own where the result has it.
+    told = [each for each in result["diagnostics"] if each["key"] != "merge" or not result.get("merged")]
+    return [_(SENTENCES[each["key"]]) % {key: named(value) for key, value in each["numbers"].items()} for each in told]
 
 
 def _arithmetic(result: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -294,9 +244,3 @@ def _arithmetic(result: Mapping[str, Any]) -> list[dict[str, str]]:
         {**step, "value": _("0/0, undefined") if step["value"] is None else f"{step['value']:.4g}"}
         for step in result["arithmetic"]
     ]
-
-
-def _cell_url(draw: Draw, question_key: str, one: str, other: str) -> str:
-    """One address for both ways round: it says of nobody who said which."""
-    first, second = sorted((one, other))
-    return reverse("agreement:cell", args=[draw.wave.project.uuid, draw.uuid, question_key, first, second])

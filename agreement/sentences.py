@@ -26,6 +26,31 @@ def between(entry: Entry) -> str:
     return _("%(level)s %% between %(low)s and %(high)s") % {"level": level, "low": number(low), "high": number(high)}
 
 
+def interval(entry: Entry) -> str:
+    """The interval as a cell of a table has it; its level stands above."""
+    if not entry.get("interval"):
+        return ""
+    low, high = entry["interval"]
+    return _("%(low)s to %(high)s") % {"low": number(low), "high": number(high)}
+
+
+def units(result: Mapping[str, Any]) -> str:
+    """What spans are compared on, where they are."""
+    found = result.get("units")
+    if not found:
+        return ""
+    about = {
+        "title": _(found["title"]),
+        "total": found["total"],
+        "inside": found["inside"],
+        "threshold": number(found["threshold"]) if found.get("threshold") is not None else "",
+    }
+    said = _("Alpha is counted on %(title)s: %(total)s in all, %(inside)s of them inside a span of somebody.")
+    if about["threshold"]:
+        said = f"{said} {_('Two spans overlap when they share more than %(threshold)s of what either covers.')}"
+    return said % about
+
+
 def items(n: float) -> str:
     return ngettext("%(n)s item", "%(n)s items", int(n)) % {"n": f"{n:g}" if n != int(n) else int(n)}
 

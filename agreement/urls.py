@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from agreement.views import draws, effects, home, label_changes, protocol
+from agreement.views import draws, effects, home, label_changes, planning, protocol, reports
 
 app_name = "agreement"
 urlpatterns = [
     path("p/<uuid:project>/", home.home, name="home"),
     path("p/<uuid:project>/protocol/", protocol.protocol, name="protocol"),
     path("p/<uuid:project>/agreement/", draws.agreement, name="agreement"),
+    path("p/<uuid:project>/agreement/report/", reports.report, name="report"),
+    path("p/<uuid:project>/agreement/report/<slug:kind>/", reports.file, name="report-file"),
+    path("p/<uuid:project>/planning/", planning.planning, name="planning"),
     path("p/<uuid:project>/effect/", effects.effect, name="effect"),
     path("p/<uuid:project>/effect/<uuid:version>/", effects.effect, name="effect-version"),
     path("p/<uuid:project>/effect/example/<uuid:lineage>/", effects.effect_of_example, name="effect-example"),

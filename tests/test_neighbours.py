@@ -37,6 +37,7 @@ WORDS = {
     "one": "praise",
     "other": "complaint",
     "reason": "rated",
+    "kind": "json",
 }
 
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from agreement import cells, effects, gates, matrices, overview, report, runs, tasks
+from agreement import cells, effects, gate_pages, gates, loop, matrices, overview, people, report, runs, tasks
 from agreement import protocol as protocols
-from agreement.enums import GateOutcome
 from agreement.forms import WaiverForm
+from agreement.gate_pages import Gate, OfQuestion
 from agreement.models import Run
 from annotations import draws
 from annotations.enums import Closing
@@ -46,13 +46,16 @@ def agreement(request: HttpRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
     at = timezone.now()
     found = overview.draws_of(member.project)
-    sections = overview.sections(member, protocols.current_questions(member.project), found)
+    questions = protocols.current_questions(member.project)
+    gate_rows = overview.gate_rows(member, questions, found)
+    sections = overview.sections(member, questions, found, gate_rows)
     for draw in (draw for draw in found if draw.is_open or not runs.is_final(draw)):
         if draw.is_open and overview.shows(sections, draw):
             draws.look(draw, by=member, at=at)
         if runs.is_stale(draw, at=at):
             tasks.ask_recompute(draw.pk)
-    context = {"member": member, "nav": "agreement", "sections": sections, "draws": found}
+    context = {"member": member, "nav": "agreement", "sections": sections, "draws": found, "gates": gate_rows}
+    context["step"] = loop.next_step(member, loop.facts(member))[1]
     return render(request, "agreement/agreement.html", context)
 
 
@@ -75,33 +78,32 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
     run = runs.newest(found, asked.key)
     context = {"member": member, "nav": "agreement", "draw": found, "question": asked, "run": run}
     context["is_measured"] = matrices.is_measured(asked)
+    gate = _gate(found)
+    context |= {"gate": gate, "gate_here": gate.of_question(asked), "waiver": _waiver(found, gate, member)}
     if run is not None:
         draws.look(found, by=member, at=at)
-        context["report"] = _report(run, found, member)
-    context |= _gate(found, member)
+        run.draw = found
+        context["report"] = _report(run, member, gate.of_question(asked))
     return render(request, "agreement/draw.html", context)
 
 
-def _report(run: Run, draw: Draw, member: Membership) -> report.Report:
-    run.draw = draw
+def _report(run: Run, member: Membership, gate: OfQuestion) -> report.Report:
+    draw = run.draw
     raters = member.project.memberships.filter(uuid__in=run.result["raters"]).select_related("user")
     waits = (draw.pk, run.question_key) in report.undecided([draw])
     by_rater = not (waits and access.allows(member, Action.ADJUDICATE))
+    names = people.names(draw, raters, member, by_rater=by_rater)
     early = draw.looks.select_related("member__user").order_by("at") if draw.closing == Closing.EARLY else []
-    return report.of(run, draw, raters, by_rater=by_rater, looks=[look.member.name for look in early])
+    return report.of(run, draw, names, by_rater=by_rater, gate=gate, looks=[look.member.name for look in early])
 
 
-def _gate(draw: Draw, member: Membership) -> dict[str, object]:
-    decision = gates.newest(draw)
-    words, reason = overview.gate_words(draw, decision)
-    held = decision is not None and decision.outcome in (GateOutcome.HOLD, GateOutcome.NOT_ENOUGH)
-    waivable = held and not draw.is_open and access.allows(member, Action.WAIVE_GATE)
-    return {
-        "gate": words,
-        "gate_reason": reason,
-        "gate_log": draw.gate_decisions.select_related("by__user").order_by("at", "pk"),
-        "waiver": WaiverForm() if waivable else None,
-    }
+def _gate(draw: Draw) -> Gate:
+    log = draw.gate_decisions.select_related("by__user").order_by("at", "pk")
+    return gate_pages.of(draw, log, matrices.questions(draw))
+
+
+def _waiver(draw: Draw, gate: Gate, member: Membership) -> WaiverForm | None:
+    return WaiverForm() if gate.held and not draw.is_open and access.allows(member, Action.WAIVE_GATE) else None
 
 
 @login_required

@@ -68,12 +68,32 @@ def test_chart_of_nothing() -> None:
     assert charts.versions([]) is None
 
 
-def test_bars_share_one_axis() -> None:
-    low, none, high = charts.bars([(0.2, 0.1, 0.3), (None, None, None), (0.9, 0.8, 1.0)])
+def test_rows_of_a_forest_plot_share_one_axis() -> None:
+    axis, (low, none, high) = charts.forest([(0.2, 0.1, 0.3), (None, None, None), (0.9, 0.8, 1.0)], 0.5)
 
     assert none is None
-    assert low.zero == high.zero
-    assert low.low_x < low.x < low.high_x < high.low_x < high.x < high.high_x <= high.width
+    assert [text for _x, text in axis.ticks] == [".00", ".20", ".40", ".60", ".80", "1.00"]
+    assert (axis.ticks[1][0], axis.ticks[5][0]) == (low.x, high.high_x)
+    assert low.low_x < low.x < low.high_x < axis.reference < high.low_x < high.x < high.high_x < 100
+
+
+def test_axis_of_a_forest_plot_holds_the_lowest_end_of_an_interval() -> None:
+    axis, (span,) = charts.forest([(0.1, -0.35, 0.4)])
+
+    assert (axis.ticks[0][1], 0 < axis.ticks[0][0] < span.low_x) == ("−.40", True)
+
+
+def test_forest_plot_of_nothing_has_an_axis_from_0_to_1() -> None:
+    axis, spans = charts.forest([])
+
+    assert (axis.ticks[0][1], axis.ticks[-1][1], spans) == (".00", "1.00", [])
+
+
+def test_chart_with_many_draws_is_wider_than_a_phone_and_never_squeezed() -> None:
+    chart = charts.versions([Reading(f"wave {n}", "1.x", 0.5) for n in range(12)])
+
+    assert chart.least_width == 12 * charts.MARK_WIDTH
+    assert [mark.x for mark in chart.marks[:2]] == pytest.approx([100 / 24, 300 / 24], abs=0.01)
 
 
 @pytest.mark.parametrize(("count", "tint"), [(0, 0), (1, 1), (50, 2), (100, 5)])
@@ -92,7 +112,8 @@ def run(version, lead, anna, ben) -> Run:
 
 
 def page_of(run: Run, *, by_rater: bool = True) -> report.Report:
-    return report.of(run, run.draw, Membership.objects.all(), by_rater=by_rater)
+    names = {str(member.uuid): member.name for member in Membership.objects.all()} if by_rater else {}
+    return report.of(run, run.draw, names, by_rater=by_rater)
 
 
 def changed(run: Run, **result) -> Run:
@@ -133,12 +154,12 @@ def test_heat_folds_where_who_said_which_is_kept_back(run) -> None:
     page = page_of(run, by_rater=False)
 
     counts = [[cell and cell.count for cell in cells] for _, cells, _ in page.heat.rows]
-    assert (counts, page.heat.down, page.pairs[0].table) == ([[5, None, None], [3, 6, None], [0, 0, 0]], "", None)
+    assert (counts, page.heat.down, page.pairs.rows[0].table) == ([[5, None, None], [3, 6, None], [0, 0, 0]], "", None)
 
 
 @pytest.mark.django_db
 def test_labels_are_sorted_by_what_costs_most(run) -> None:
-    rows_ = page_of(run).classes
+    rows_ = page_of(run).classes.rows
 
     assert [(row.label, row.uses, row.disputed) for row in rows_] == [
         ("complaint", [5, 8], 3),
@@ -213,14 +234,6 @@ def test_nothing_of_a_report_is_nan(run) -> None:
     words = repr(dataclasses.asdict(page_of(run))).lower()
 
     assert ("nan," in words, "nan'" in words, "inf," in words) == (False, False, False)
-
-
-@pytest.mark.django_db
-def test_without_raters_keeps_the_figures_and_no_table_by_rater(run) -> None:
-    kept = report.without_raters(run.result)
-
-    assert set(run.result) - set(kept) == {"table"}
-    assert [set(pair) for pair in kept["pairs"]] == [{"raters", "n", "statistics"}]
 
 
 @pytest.mark.django_db

@@ -20,6 +20,7 @@ from tests.factories import NOW
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(seconds=10)
+PAIRS = ("anna and ben", "anna and cara")
 SAID = (
     [("praise", "praise")] * 6
     + [("complaint", "complaint")] * 5
@@ -169,6 +170,18 @@ def test_who_said_which_is_kept_back_while_a_case_is_open(client_of, closed, lea
     )
 
 
+def test_page_names_no_rater_while_the_viewer_may_decide_an_open_case(client_of, version, lead, anna, ben) -> None:
+    cara = factories.member(version.project, "cara")
+    said = [{anna: "praise", ben: "complaint"}, {ben: "complaint", cara: "complaint"}, {anna: "praise", cara: "praise"}]
+    draw = rows.draw(version, said, by=lead, closing="complete")
+    conflicts.open_cases(draw, at=LATER)
+    runs.compute(draw, at=LATER)
+
+    page = text(client_of(lead).get(pages(draw)["draw"])).split("<main")[1]
+
+    assert [name in page for name in ("anna", "ben", "cara", "Rater 1 and Rater 2")] == [False, False, False, True]
+
+
 def test_both_ways_round_have_one_address(client_of, closed, admin) -> None:
     page = text(client_of(admin).get(pages(closed)["draw"]))
 
@@ -264,10 +277,9 @@ def test_three_raters_see_pairs_with_their_n(client_of, version, lead, anna, ben
     page = text(client_of(lead).get(pages(draw)["draw"]))
 
     assert "Krippendorff&#x27;s alpha (nominal) 1.00" in page
-    assert [f'{pair}</th><td class="number">1</td>' in page for pair in ("anna and ben", "anna and cara")] == [
-        True,
-        True,
-    ]
+    found = [f'{pair}</th><td class="number" data-label="Items">1</td>' in page for pair in PAIRS]
+    assert found == [True, True]
+    assert "All 3 raters hang together" in page
 
 
 def test_early_closing_prints_reason_and_looks(client_of, version, lead, anna, ben) -> None:

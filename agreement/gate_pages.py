@@ -1,0 +1,157 @@
+"""A gate as pages show it: what it said and of what, in the words of the questions and labels, and its memory."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agreement.enums import GateOutcome
+from agreement.models import GateDecision
+from annotations.models import Draw
+from projects.models import Question
+
+WHOLE, LABEL, STRATUM = "whole", "label", "stratum"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one threshold said. `name` is the key or name of the label, or the stratum; empty for the whole draw."""
+
+    question: str
+    part: str
+    name: str
+    about: str
+    outcome: str
+    words: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Logged:
+    at: datetime
+    outcome: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The gate of a draw. `held` says that it keeps the next wave back; `log` is every decision, the oldest first."""
+
+    outcome: str
+    reason: str
+    held: bool
+    waived: bool
+    said: tuple[Said, ...] = ()
+    deciding: tuple[Said, ...] = ()
+    log: tuple[Logged, ...] = ()
+
+    def of_question(self, question: Question) -> "OfQuestion":
+        mine = [said for said in self.said if said.question == question.key]
+        return OfQuestion(
+            whole=[said for said in mine if said.part == WHOLE],
+            labels={said.name: said for said in mine if said.part == LABEL},
+            strata={said.name: said for said in mine if said.part == STRATUM},
+            decided=bool(self.log),
+            settled=bool(self.deciding) and all(said in mine for said in self.deciding),
+        )
+
+
+@dataclass(frozen=True)
+class OfQuestion:
+    """What the gate of a draw said about one question. Labels are found by key or by name.
+
+    `settled` says that this question alone settled the gate, so that its words are the gate's reason too.
+    """
+
+    whole: list[Said]
+    labels: dict[str, Said]
+    strata: dict[str, Said]
+    decided: bool
+    settled: bool = False
+
+    @property
+    def words(self) -> str:
+        """One line: what the thresholds of this question said, or that there is none."""
+        if not self.decided:
+            return ""
+        parts = [said.sentence for said in self.whole]
+        for found, one, several in (
+            (self.labels, _("label below its threshold: %(names)s."), _("labels below their threshold: %(names)s.")),
+            (self.strata, _("part below its threshold: %(names)s."), _("parts below their threshold: %(names)s.")),
+        ):
+            held = [said.about for said in found.values() if said.outcome == GateOutcome.HOLD]
+            if held:
+                parts.append((one if len(held) == 1 else several) % {"names": ", ".join(held)})
+        if not parts and not self.labels and not self.strata:
+            return _("No threshold is set for this question.")
+        return " ".join(part[:1].upper() + part[1:] for part in parts)
+
+
+def of(draw: Draw, decisions: Iterable[GateDecision], questions: Iterable[Question]) -> Gate:
+    """The gate of `draw` from all its decisions, the oldest first; before it has decided there is not enough data."""
+    log, asked = list(decisions), list(questions)
+    if draw.is_imported:
+        return Gate(_("none"), _("Imported ratings have no gate."), held=False, waived=False)
+    if not log:
+        why = _("The draw is open.") if draw.is_open else _("The figures are being computed.")
+        return Gate(str(GateOutcome.NOT_ENOUGH.label), why, held=False, waived=False)
+    last = log[-1]
+    return Gate(
+        outcome=str(GateOutcome(last.outcome).label),
+        reason=reason(last, asked),
+        held=last.outcome in (GateOutcome.HOLD, GateOutcome.NOT_ENOUGH),
+        waived=last.outcome == GateOutcome.WAIVED,
+        said=tuple(_said(finding, asked) for finding in last.details),
+        deciding=tuple(_said(finding, asked) for finding in last.details if finding["sentence"] in last.reason),
+        log=tuple(_logged(decision, asked) for decision in log),
+    )
+
+
+def reason(decision: GateDecision, questions: Iterable[Question]) -> str:
+    """Why it decided so, with the questions' texts in the place of their keys."""
+    if decision.by:
+        return _("Waived by %(name)s: %(reason)s") % {"name": decision.by.name, "reason": decision.reason}
+    text: str = decision.reason
+    for finding in decision.details:
+        said = _said(finding, list(questions))
+        full = _("%(question)s %(about)s: %(sentence)s") if said.name else _("%(question)s %(sentence)s")
+        texts = {question.key: question.text for question in questions}
+        known = {"question": texts.get(said.question, said.question), "about": said.about, "sentence": said.sentence}
+        text = text.replace(finding["sentence"], full % known)
+    return text
+
+
+def _logged(decision: GateDecision, questions: list[Question]) -> Logged:
+    by = decision.by.name if decision.by else ""
+    said = decision.reason if decision.by else reason(decision, questions)
+    return Logged(decision.at, str(GateOutcome(decision.outcome).label), by, said)
+
+
+def _said(finding: Mapping[str, Any], questions: list[Question]) -> Said:
+    """A finding as it was stored; older ones name question and label in `about` alone."""
+    about, sentence = str(finding["about"]), str(finding["sentence"])
+    bare = sentence.removeprefix(f"{about}: ")
+    bare = bare[:1].upper() + bare[1:]
+    outcome = str(finding["outcome"])
+    words = str(GateOutcome(outcome).label) if outcome in GateOutcome.values else _("no threshold")
+    if "question" in finding:
+        key, part, name = str(finding["question"]), str(finding["part"]), str(finding.get("name", ""))
+        return Said(key, part, name, _named(about, key, questions), outcome, words, bare)
+    for question in questions:
+        if about == question.key:
+            return Said(question.key, WHOLE, "", "", outcome, words, bare)
+        if about.startswith(f"{question.key}, "):
+            name = about.removeprefix(f"{question.key}, ")
+            return Said(question.key, LABEL, name, name, outcome, words, bare)
+    return Said(about, WHOLE, "", "", outcome, words, bare)
+
+
+def _named(about: str, key: str, questions: list[Question]) -> str:
+    """What a finding is about, without the question that it stands under."""
+    for question in questions:
+        if question.key == key:
+            return about.removeprefix(question.text).lstrip(", ")
+    return about

@@ -1,0 +1,100 @@
+"""Gates in words: the questions' texts, what is said once, and the memory."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agreement import gate_pages
+from tests.factories import NOW
+
+INTENT = SimpleNamespace(key="intent", text="What does the writer want?")
+URGENCY = SimpleNamespace(key="urgency", text="How soon?")
+ASKED = [INTENT, URGENCY]
+DRAW = SimpleNamespace(is_imported=False, is_open=False)
+MISSED = "intent: kappa is .57, and the threshold is .70."
+OLD = {"outcome": "hold", "about": "intent", "sentence": MISSED}
+OLD_LABEL = {"outcome": "hold", "about": "intent, Threat", "sentence": "intent, Threat: kappa is .2."}
+
+
+def decision(
+    *details: dict[str, Any], outcome: str = "hold", reason: str = MISSED, by: str = "", after: int = 0
+) -> Any:
+    who = SimpleNamespace(name=by) if by else None
+    at = NOW + timedelta(minutes=after)
+    return SimpleNamespace(outcome=outcome, reason=reason, details=list(details), by=who, at=at)
+
+
+def finding(question: Any, part: str, name: str, about: str, outcome: str, sentence: str) -> dict[str, Any]:
+    return {
+        "question": question.key,
+        "part": part,
+        "name": name,
+        "about": about,
+        "outcome": outcome,
+        "sentence": f"{about}: {sentence}",
+    }
+
+
+def test_reason_has_the_text_of_the_question_for_its_key() -> None:
+    gate = gate_pages.of(DRAW, [decision(OLD)], ASKED)
+
+    assert gate.reason == "What does the writer want? Kappa is .57, and the threshold is .70."
+
+
+def test_question_that_settled_the_gate_says_so_without_its_own_text() -> None:
+    here = gate_pages.of(DRAW, [decision(OLD)], ASKED).of_question(INTENT)
+
+    assert (here.words, here.settled) == ("Kappa is .57, and the threshold is .70.", True)
+
+
+def test_question_without_a_threshold_does_not_repeat_the_gate() -> None:
+    here = gate_pages.of(DRAW, [decision(OLD)], ASKED).of_question(URGENCY)
+
+    assert (here.words, here.settled) == ("No threshold is set for this question.", False)
+
+
+def test_labels_and_strata_have_what_was_said_of_them() -> None:
+    details = [
+        finding(INTENT, "whole", "", INTENT.text, "pass", "kappa is .8 and reaches .7."),
+        finding(INTENT, "label", "threat", f"{INTENT.text}, Threat", "hold", "kappa is .2, below .4."),
+        finding(INTENT, "stratum", "mail", f"{INTENT.text}, mail", "not_enough", "measured on 3 items."),
+    ]
+    here = gate_pages.of(DRAW, [decision(*details, reason=details[1]["sentence"])], ASKED).of_question(INTENT)
+
+    assert here.words == "Kappa is .8 and reaches .7. Label below its threshold: Threat."
+    assert (here.labels["threat"].words, here.strata["mail"].words) == ("hold", "not enough data")
+
+
+def test_label_of_an_older_decision_is_found_by_its_name() -> None:
+    here = gate_pages.of(DRAW, [decision(OLD, OLD_LABEL)], ASKED).of_question(INTENT)
+
+    assert (here.labels["Threat"].sentence, here.labels["Threat"].outcome) == ("Kappa is .2.", "hold")
+
+
+def test_waived_gate_names_who_and_why_and_remembers_the_hold() -> None:
+    waiver = decision(OLD, outcome="waived", reason="Only a pilot.", by="lea", after=5)
+
+    gate = gate_pages.of(DRAW, [decision(OLD), waiver], ASKED)
+
+    assert (gate.outcome, gate.reason, gate.held) == ("waived", "Waived by lea: Only a pilot.", False)
+    assert [(each.outcome, each.by, each.reason) for each in gate.log] == [
+        ("hold", "", "What does the writer want? Kappa is .57, and the threshold is .70."),
+        ("waived", "lea", "Only a pilot."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draw", "reason"),
+    [
+        (SimpleNamespace(is_imported=False, is_open=True), "The draw is open."),
+        (SimpleNamespace(is_imported=False, is_open=False), "The figures are being computed."),
+        (SimpleNamespace(is_imported=True, is_open=False), "Imported ratings have no gate."),
+    ],
+    ids=["open", "computing", "imported"],
+)
+def test_gate_without_a_decision(draw, reason) -> None:
+    gate = gate_pages.of(draw, [], ASKED)
+
+    assert (gate.reason, gate.held, gate.of_question(INTENT).words) == (reason, False, "")

@@ -1,0 +1,113 @@
+"""Pairs, persons beside the others, and who shares items with whom."""
+
+from typing import Any
+
+import pytest
+
+from agreement import rater_rows
+
+LONG = "Bartholomäus-Maximilian Freiherr von und zu Hohenlohe-Langenburg"
+
+
+def pair(one: str, other: str, n: int, same: int, **entry: Any) -> dict[str, Any]:
+    kappa = {"value": 0.5, "n": n, "interval": [0.2, 0.8], **entry}
+    return {"raters": [one, other], "n": n, "table": [[same, n - same], [0, 0]], "statistics": {"cohen_kappa": kappa}}
+
+
+def result(*pairs: dict[str, Any], raters: str = "abc", **changes: Any) -> dict[str, Any]:
+    labels = [{"key": "praise", "name": "Praise"}, {"key": "threat", "name": "Threat"}]
+    return {
+        "raters": list(raters),
+        "labels": labels,
+        "pairs": list(pairs),
+        "minimum_n": 50,
+        "ratings_per_item": 2,
+        **changes,
+    }
+
+
+NAMES = {"a": "Anna", "b": "Ben", "c": LONG}
+
+
+def test_pair_on_few_items_is_in_the_table_and_not_in_the_picture() -> None:
+    pairs = rater_rows.pairs(result(pair("a", "b", 40, 30), pair("a", "c", 19, 19)), NAMES, by_rater=True)
+
+    assert [(row.n, row.figures[0].value, row.figures[0].span is None) for row in pairs.rows] == [
+        (40, ".50", False),
+        (19, ".50", True),
+    ]
+
+
+def test_pair_tables_are_kept_back() -> None:
+    pairs = rater_rows.pairs(result(pair("a", "b", 40, 30)), NAMES, by_rater=False)
+
+    assert pairs.rows[0].table is None
+
+
+def test_person_beside_the_others_counts_every_shared_rating_once() -> None:
+    found = rater_rows.raters(result(pair("a", "b", 40, 30), pair("a", "c", 20, 15), pair("b", "c", 5, 1)), NAMES)
+
+    assert [(row.name, row.n, row.agreed) for row in found.rows] == [
+        ("Anna", 60, 45),
+        ("Ben", 45, 31),
+        (LONG, 25, 16),
+    ]
+
+
+def test_person_below_the_minimum_has_counts_and_no_figure() -> None:
+    found = rater_rows.raters(result(pair("a", "b", 40, 30), pair("a", "c", 20, 15)), NAMES)
+
+    # Wilson's interval of 45 of 60 is .63 to .84.
+    assert [row.figure and (row.figure.value, row.figure.interval) for row in found.rows] == [
+        (".75", ".63 to .84"),
+        None,
+        None,
+    ]
+
+
+def test_person_has_no_interval_where_shared_ratings_are_not_items() -> None:
+    found = rater_rows.raters(result(pair("a", "b", 60, 30), pair("a", "c", 60, 30), ratings_per_item=3), NAMES)
+
+    assert (found.rows[0].figure.value, found.rows[0].figure.interval) == (".50", "")
+
+
+@pytest.mark.parametrize("changes", [{"raters": "ab"}, {"per_label": [{"label": "praise"}]}], ids=["two", "sets"])
+def test_persons_are_left_out_where_they_would_say_nothing(changes) -> None:
+    assert rater_rows.raters(result(pair("a", "b", 60, 30), **changes), NAMES) is None
+
+
+def test_agreement_of_persons_needs_no_table_by_rater() -> None:
+    kept = pair("a", "b", 60, 30, observed=0.5)
+    del kept["table"]
+
+    found = rater_rows.raters(result(kept), NAMES)
+
+    assert [(row.n, row.agreed) for row in found.rows] == [(60, 30), (60, 30), (0, 0)]
+
+
+def test_coverage_of_raters_that_hang_together() -> None:
+    graph = rater_rows.coverage(result(pair("a", "b", 40, 30), pair("b", "c", 10, 5)), NAMES)
+
+    assert graph.sentence.startswith("All 3 raters hang together")
+    assert [(node.number, node.items, node.shares) for node in graph.nodes] == [
+        (1, 40, [("Ben", 40)]),
+        (2, 50, [("Anna", 40), (LONG, 10)]),
+        (3, 10, [("Ben", 10)]),
+    ]
+    assert [(edge.n, edge.width) for edge in graph.edges] == [(40, 9.0), (10, 3.0)]
+
+
+def test_coverage_names_the_groups_that_share_nothing() -> None:
+    graph = rater_rows.coverage(result(pair("a", "b", 4, 4), raters="abc"), NAMES)
+
+    assert f"2 groups that share no item: Anna, Ben; {LONG}." in graph.sentence
+
+
+def test_coverage_of_many_raters_counts_in_the_table_only_and_stays_in_the_picture() -> None:
+    people = "abcdefghijklmn"
+    pairs = [pair(one, other, 3, 1) for one in people for other in people if one < other]
+
+    graph = rater_rows.coverage(result(*pairs, raters=people), {})
+
+    assert (len(graph.edges), graph.counted, len(graph.nodes[0].shares)) == (91, False, 13)
+    assert all(0 < node.label_x < graph.size and 0 < node.label_y < graph.size for node in graph.nodes)
