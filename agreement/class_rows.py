@@ -88,15 +88,13 @@ class PerLabel:
 
 def key_of(result: Mapping[str, Any]) -> tuple[str, str]:
     """The statistic of a label against the rest, and its title."""
-    names = {
-        "per_class_kappa": _("kappa against the rest"),
-        "per_label_cohen_kappa": _("kappa of the label"),
-        "per_label_krippendorff_alpha_nominal": _("alpha of the label"),
-        "per_class_alpha": _("alpha against the rest"),
-    }
-    for key, title in names.items():
+    by_level = {"multilabel": _("kappa of the label"), "spans": _("alpha of the label, on the units")}
+    for key, title in (
+        ("per_class_kappa", _("kappa against the rest")),
+        ("per_class_alpha", _("alpha against the rest")),
+    ):
         if key in result["statistics"]:
-            return key, title
+            return key, by_level.get(result.get("level", ""), title)
     return "", ""
 
 

@@ -32,12 +32,13 @@ class Heat:
     folded: bool
     down: str
     across: str
+    caption: str
 
 
 def heat(result: Mapping[str, Any], draw: Draw, names: Mapping[str, str], *, by_rater: bool) -> Heat:
     """Two raters by rater; more, or where that is kept back, pairs of ratings without who said which."""
     labels = result["labels"]
-    folded = not by_rater or len(result["raters"]) != 2
+    folded = not by_rater or "table" not in result
     table = result["coincidences"] if folded else result["table"]
     largest = max((table[i][j] for i in range(len(labels)) for j in range(len(labels)) if i != j), default=0)
     rows = []
@@ -54,7 +55,24 @@ def heat(result: Mapping[str, Any], draw: Draw, names: Mapping[str, str], *, by_
     totals = [int(sum(row[j] for row in table)) for j in range(len(labels))]
     people = [names.get(rater, rater) for rater in result["raters"]]
     down, across = (people[0], people[1]) if not folded else ("", "")
-    return Heat([label["name"] for label in labels], rows, totals, folded, down, across)
+    return Heat([label["name"] for label in labels], rows, totals, folded, down, across, _caption(result, down, across))
+
+
+def _caption(result: Mapping[str, Any], down: str, across: str) -> str:
+    """What a cell counts; who stands down and across, where raters are told."""
+    about, level = {"down": down, "across": across}, result.get("level")
+    if level == "multilabel":
+        said = _(
+            "On the diagonal both people gave the label; elsewhere one gave the one label and not the other, and the "
+            "second person the other way round."
+        )
+    elif level == "spans":
+        said = _("Spans that two people marked with the same borders, by the label that each gave.")
+    elif down:
+        return _("Items by what %(down)s (down) and %(across)s (across) said.") % about
+    else:
+        return _("Pairs of ratings of the same item. A cell counts both ways round: it does not say who said which.")
+    return f"{said} {_('Down: %(down)s; across: %(across)s.') % about}" if down else said
 
 
 def cell_url(draw: Draw, question_key: str, one: str, other: str) -> str:

@@ -26,6 +26,7 @@ class Said:
     outcome: str
     words: str
     sentence: str
+    full: str
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Gate:
             labels={said.name: said for said in mine if said.part == LABEL},
             strata={said.name: said for said in mine if said.part == STRATUM},
             decided=bool(self.log),
-            settled=bool(self.deciding) and all(said in mine for said in self.deciding),
+            elsewhere=any(said not in mine for said in self.deciding),
         )
 
 
@@ -63,14 +64,14 @@ class Gate:
 class OfQuestion:
     """What the gate of a draw said about one question. Labels are found by key or by name.
 
-    `settled` says that this question alone settled the gate, so that its words are the gate's reason too.
+    `elsewhere` says that other questions of the draw had a say in what the gate decided.
     """
 
     whole: list[Said]
     labels: dict[str, Said]
     strata: dict[str, Said]
     decided: bool
-    settled: bool = False
+    elsewhere: bool = False
 
     @property
     def words(self) -> str:
@@ -111,16 +112,13 @@ def of(draw: Draw, decisions: Iterable[GateDecision], questions: Iterable[Questi
 
 
 def reason(decision: GateDecision, questions: Iterable[Question]) -> str:
-    """Why it decided so, with the questions' texts in the place of their keys."""
+    """Why it decided so; older decisions have the keys of the questions, which become their texts here."""
     if decision.by:
         return _("Waived by %(name)s: %(reason)s") % {"name": decision.by.name, "reason": decision.reason}
     text: str = decision.reason
+    asked = list(questions)
     for finding in decision.details:
-        said = _said(finding, list(questions))
-        full = _("%(question)s %(about)s: %(sentence)s") if said.name else _("%(question)s %(sentence)s")
-        texts = {question.key: question.text for question in questions}
-        known = {"question": texts.get(said.question, said.question), "about": said.about, "sentence": said.sentence}
-        text = text.replace(finding["sentence"], full % known)
+        text = text.replace(finding["sentence"], _said(finding, asked).full)
     return text
 
 
@@ -136,22 +134,26 @@ def _said(finding: Mapping[str, Any], questions: list[Question]) -> Said:
     bare = sentence.removeprefix(f"{about}: ")
     bare = bare[:1].upper() + bare[1:]
     outcome = str(finding["outcome"])
-    words = str(GateOutcome(outcome).label) if outcome in GateOutcome.values else _("no threshold")
+    # Who is judged by nothing is a label with too few uses, or a question without a threshold.
+    words = str(GateOutcome(outcome).label) if outcome in GateOutcome.values else _("too few uses")
     if "question" in finding:
         key, part, name = str(finding["question"]), str(finding["part"]), str(finding.get("name", ""))
-        return Said(key, part, name, _named(about, key, questions), outcome, words, bare)
+        shown = _label_name(key, name, questions) if part == LABEL else name or _("without a value")
+        return Said(key, part, name, shown, outcome, words, bare, sentence)
     for question in questions:
+        known = {"question": question.text, "sentence": bare}
         if about == question.key:
-            return Said(question.key, WHOLE, "", "", outcome, words, bare)
+            full = _("“%(question)s”: %(sentence)s") % known
+            return Said(question.key, WHOLE, "", "", outcome, words, bare, full)
         if about.startswith(f"{question.key}, "):
             name = about.removeprefix(f"{question.key}, ")
-            return Said(question.key, LABEL, name, name, outcome, words, bare)
-    return Said(about, WHOLE, "", "", outcome, words, bare)
+            full = _("“%(question)s”, %(about)s: %(sentence)s") % {**known, "about": name}
+            return Said(question.key, LABEL, name, name, outcome, words, bare, full)
+    return Said(about, WHOLE, "", "", outcome, words, bare, sentence)
 
 
-def _named(about: str, key: str, questions: list[Question]) -> str:
-    """What a finding is about, without the question that it stands under."""
+def _label_name(key: str, name: str, questions: list[Question]) -> str:
     for question in questions:
         if question.key == key:
-            return about.removeprefix(question.text).lstrip(", ")
-    return about
+            return next((label.name for label in question.labels.all() if label.key == name), name)
+    return name

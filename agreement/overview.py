@@ -145,7 +145,9 @@ def _section(
             comparisons = sentences.comparisons(run) or comparisons
     grouped = groupby(reversed(rows), key=lambda row: row.draw.wave.version.number)
     groups = [Group(version, list(members)) for version, members in grouped]
-    return Section(question, charts.versions(readings), groups, comparisons)
+    # One figure needs no picture of its own: it stands in the table.
+    chart = charts.versions(readings) if len(readings) > 1 else None
+    return Section(question, chart, groups, comparisons)
 
 
 def _row(draw: Draw, question: Question, run: Run | None, gate: Gate | None, *, seen: bool) -> Row:

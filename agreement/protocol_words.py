@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from agreement import matrices
 from agreement.charts import number
 from agreement.coefficients import COEFFICIENTS
 from agreement.protocol import AUTO, LOW, Protocol, QuestionRule
@@ -18,7 +19,9 @@ def sentences(draw: Draw, questions: Iterable[Question]) -> list[str]:
     protocol = Protocol.from_json(draw.protocol, asked)
     if draw.is_imported:
         return [_("Imported ratings: coefficient and thresholds were chosen after the data."), *_rules(protocol, asked)]
-    return [_drawing(draw, protocol), _counting(protocol), *_rules(protocol, asked)]
+    expert = [_("One of the raters is named as the expert: agreement with them is told as such.")]
+    named = expert if protocol.expert else []
+    return [_drawing(draw, protocol), _counting(protocol), *named, *_rules(protocol, asked)]
 
 
 def _drawing(draw: Draw, protocol: Protocol) -> str:
@@ -62,12 +65,14 @@ def _rules(protocol: Protocol, questions: Iterable[Question]) -> list[str]:
 
 
 def _rule(question: Question, rule: QuestionRule) -> str:
+    if not matrices.is_measured(question):
+        return _("“%(question)s”: free text, without a coefficient.") % {"question": question.text}
     said = [coefficient(rule)]
     on = _("lower bound of its interval") if rule.threshold_on == LOW else _("estimate")
     thresholds = {
         _("threshold %(value)s on the %(on)s"): rule.threshold,
         _("per label %(value)s"): rule.class_threshold,
-        _("per stratum %(value)s"): getattr(rule, "stratum_threshold", None),
+        _("per stratum %(value)s"): rule.stratum_threshold,
     }
     told = [text % {"value": number(value), "on": on} for text, value in thresholds.items() if value is not None]
     said.append(", ".join(told) or _("no threshold"))

@@ -16,9 +16,13 @@ from agreement.worded import Figure
 
 # METHODS of the reference, section 11: below this a pair's kappa is not drawn.
 PAIR_MINIMUM = 20
+# With more pairs than these the ones with few items are folded away.
+LISTED = 12
 # The picture of who shares items: a circle with its numbers outside. With more edges their counts would hide it.
 SIZE, RADIUS, OUTSIDE = 320, 118, 146
 COUNTED_EDGES, WIDEST = 10, 9.0
+# With more raters than these each is named once, and others speak of them by number.
+NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,20 @@ class Pairs:
     rows: list[PairRow]
     axis: Axis
     minimum: int = PAIR_MINIMUM
+
+    @property
+    def shown(self) -> list[PairRow]:
+        """All of a few pairs; of many those with enough items."""
+        return self.rows if len(self.rows) <= LISTED else [row for row in self.rows if row.n >= self.minimum]
+
+    @property
+    def folded(self) -> list[PairRow]:
+        """The others, which are a click away."""
+        return [] if len(self.rows) <= LISTED else [row for row in self.rows if row.n < self.minimum]
+
+    @property
+    def has_tables(self) -> bool:
+        return any(row.table for row in self.rows)
 
     @property
     def columns(self) -> int:
@@ -94,6 +112,10 @@ class Coverage:
     edges: list[Edge]
     counted: bool
     sentence: str
+
+    @property
+    def by_number(self) -> bool:
+        return len(self.nodes) > NAMED
 
 
 def pairs(result: Mapping[str, Any], names: Mapping[str, str], *, by_rater: bool) -> Pairs:
@@ -196,10 +218,10 @@ def _node(place: int, people: Sequence[str], names: Mapping[str, str], shared: M
     angle = 2 * pi * place / len(people) - pi / 2
     middle, rater = SIZE / 2, people[place]
     found = []
-    for other in people:
+    for at, other in enumerate(people):
         n = shared.get(frozenset((rater, other)), 0) if other != rater else 0
         if n:
-            found.append((names.get(other, other), n))
+            found.append((f"{at + 1}" if len(people) > NAMED else names.get(other, other), n))
     return Node(
         place + 1,
         names.get(rater, rater),

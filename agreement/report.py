@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from agreement import charts, class_rows, confusions, people, rater_rows, sentences, worded
 from agreement.charts import Axis
@@ -23,6 +24,13 @@ from agreement.worded import Figure
 from annotations.enums import SkipReason
 from annotations.models import Case, Draw
 
+BY_RATER = {
+    "expert_kappa_per_rater": gettext_noop("Cohen's kappa of each rater with the expert"),
+    "expert_weighted_kappa_linear_per_rater": gettext_noop("Weighted kappa of each rater with the expert (linear)"),
+    "expert_weighted_kappa_quadratic_per_rater": gettext_noop(
+        "Weighted kappa of each rater with the expert (quadratic)"
+    ),
+}
 NO_GATE = OfQuestion([], {}, {}, decided=False)
 
 
@@ -199,9 +207,9 @@ def _weighting(result: Mapping[str, Any]) -> Weighting | None:
 
 def _expert(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | None:
     found = result.get("expert")
-    if not found:
-        return None
     statistics = result["statistics"]
+    if not found or not any(key.startswith("expert_") for key in statistics):
+        return None  # for sets and spans there is no figure against an expert
     pooled = [key for key, entry in statistics.items() if key.startswith("expert_") and isinstance(entry, Mapping)]
     lists = [key for key, rows in statistics.items() if key.startswith("expert_") and isinstance(rows, list)]
     by_rater = []
@@ -211,7 +219,7 @@ def _expert(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | Non
             worded.of(names.get(entry["rater"], entry["rater"]), entry, span=span)
             for entry, span in zip(statistics[key], spans, strict=True)
         ]
-        by_rater.append(ByRater(rater_rows.title_of(result, key), rows, axis))
+        by_rater.append(ByRater(_(BY_RATER.get(key, key)), rows, axis))
     about = {"name": names.get(found["rater"], found["rater"]), "items": sentences.items(found["rated"])}
     sentence = _("%(name)s is the expert of this draw and rated %(items)s of it. What follows is agreement with them.")
     figures = [worded.of(rater_rows.title_of(result, key), statistics[key]) for key in pooled]

@@ -40,15 +40,14 @@ def units(result: Mapping[str, Any]) -> str:
     if not found:
         return ""
     about = {
-        "title": _(found["title"]),
         "total": found["total"],
         "inside": found["inside"],
         "threshold": number(found["threshold"]) if found.get("threshold") is not None else "",
     }
-    said = _("Alpha is counted on %(title)s: %(total)s in all, %(inside)s of them inside a span of somebody.")
+    said = _("Alpha compares %(total)s tokens, %(inside)s of them inside a span of somebody.")
     if about["threshold"]:
         said = f"{said} {_('Two spans overlap when they share more than %(threshold)s of what either covers.')}"
-    return said % about
+    return f"{said % about} {_(found['title'])}"
 
 
 def items(n: float) -> str:
@@ -199,6 +198,14 @@ def cannot_tell(result: Mapping[str, Any], draw: Draw) -> list[str]:
         _("How the people would agree on other items, with another guideline, or without having read this one."),
         _("Whether this is good enough: that depends on what the labels are for, not on a word for a number."),
     ]
+    if result.get("expert") and result["headline"]["key"].startswith("expert_"):
+        said.append(_("Whether the expert is right: who differs from them is not wrong by that."))
+    if result.get("level") == "multilabel":
+        said.append(_("Which labels are hard: one figure for whole sets hides that. The table of labels tells it."))
+    if result.get("level") == "spans":
+        said.append(_("How it would compare with spans counted on other units: another tokenisation, another figure."))
+    if result.get("weighting"):
+        said.append(_("Which of its two readings is wanted: as drawn, or as the population would give it."))
     if result["n"] < 100:
         said.append(
             _("Small differences: on %(items)s the interval is wide, and the figure for a rare label wider still.")

@@ -77,7 +77,7 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
         tasks.ask_recompute(found.pk)
     run = runs.newest(found, asked.key)
     context = {"member": member, "nav": "agreement", "draw": found, "question": asked, "run": run}
-    context["is_measured"] = matrices.is_measured(asked)
+    context["not_measured"] = matrices.not_measured(asked)
     gate = _gate(found)
     context |= {"gate": gate, "gate_here": gate.of_question(asked), "waiver": _waiver(found, gate, member)}
     if run is not None:

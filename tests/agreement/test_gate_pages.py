@@ -9,8 +9,14 @@ import pytest
 from agreement import gate_pages
 from tests.factories import NOW
 
-INTENT = SimpleNamespace(key="intent", text="What does the writer want?")
-URGENCY = SimpleNamespace(key="urgency", text="How soon?")
+
+def question(key: str, text: str, **labels: str) -> Any:
+    named = [SimpleNamespace(key=label, name=name) for label, name in labels.items()]
+    return SimpleNamespace(key=key, text=text, labels=SimpleNamespace(all=lambda: named))
+
+
+INTENT = question("intent", "What does the writer want?", threat="Threat")
+URGENCY = question("urgency", "How soon?")
 ASKED = [INTENT, URGENCY]
 DRAW = SimpleNamespace(is_imported=False, is_open=False)
 MISSED = "intent: kappa is .57, and the threshold is .70."
@@ -40,19 +46,19 @@ def finding(question: Any, part: str, name: str, about: str, outcome: str, sente
 def test_reason_has_the_text_of_the_question_for_its_key() -> None:
     gate = gate_pages.of(DRAW, [decision(OLD)], ASKED)
 
-    assert gate.reason == "What does the writer want? Kappa is .57, and the threshold is .70."
+    assert gate.reason == "“What does the writer want?”: Kappa is .57, and the threshold is .70."
 
 
-def test_question_that_settled_the_gate_says_so_without_its_own_text() -> None:
+def test_question_that_settled_the_gate_alone_says_so_without_its_own_text() -> None:
     here = gate_pages.of(DRAW, [decision(OLD)], ASKED).of_question(INTENT)
 
-    assert (here.words, here.settled) == ("Kappa is .57, and the threshold is .70.", True)
+    assert (here.words, here.elsewhere) == ("Kappa is .57, and the threshold is .70.", False)
 
 
 def test_question_without_a_threshold_does_not_repeat_the_gate() -> None:
     here = gate_pages.of(DRAW, [decision(OLD)], ASKED).of_question(URGENCY)
 
-    assert (here.words, here.settled) == ("No threshold is set for this question.", False)
+    assert (here.words, here.elsewhere) == ("No threshold is set for this question.", True)
 
 
 def test_labels_and_strata_have_what_was_said_of_them() -> None:
@@ -80,7 +86,7 @@ def test_waived_gate_names_who_and_why_and_remembers_the_hold() -> None:
 
     assert (gate.outcome, gate.reason, gate.held) == ("waived", "Waived by lea: Only a pilot.", False)
     assert [(each.outcome, each.by, each.reason) for each in gate.log] == [
-        ("hold", "", "What does the writer want? Kappa is .57, and the threshold is .70."),
+        ("hold", "", "“What does the writer want?”: Kappa is .57, and the threshold is .70."),
         ("waived", "lea", "Only a pilot."),
     ]
 
@@ -98,3 +104,19 @@ def test_gate_without_a_decision(draw, reason) -> None:
     gate = gate_pages.of(draw, [], ASKED)
 
     assert (gate.reason, gate.held, gate.of_question(INTENT).words) == (reason, False, "")
+
+
+def test_label_with_too_few_uses_is_told_and_holds_nothing() -> None:
+    rare = finding(INTENT, "label", "threat", "“…”, Threat", "none", "used 3 times.")
+    here = gate_pages.of(DRAW, [decision(rare, outcome="pass", reason="No threshold is set.")], ASKED)
+
+    assert (here.of_question(INTENT).labels["threat"].words, here.of_question(INTENT).words) == ("too few uses", "")
+
+
+def test_reason_that_has_the_text_of_the_question_stays_as_it_is() -> None:
+    made = finding(INTENT, "whole", "", "“What does the writer want?”", "hold", "kappa is .2, below .4.")
+
+    gate = gate_pages.of(DRAW, [decision(made, reason=made["sentence"])], ASKED)
+
+    assert gate.reason == "“What does the writer want?”: kappa is .2, below .4."
+    assert gate.of_question(INTENT).words == "Kappa is .2, below .4."

@@ -1,0 +1,147 @@
+"""What a page shows of sets, spans, an expert, an enriched draw and merged labels: from plain results, no database."""
+
+from typing import Any
+
+import pytest
+
+from agreement import confusions, report
+from agreement.models import Run
+from annotations.models import Draw, Wave
+from projects.models import GuidelineVersion, Project
+from tests.agreement import rows, tables
+from tests.agreement.tables import ANNA, BEN, CARA
+from tests.factories import NOW
+
+NAMES = {str(ANNA.uuid): "Anna", str(BEN.uuid): "Ben", str(CARA.uuid): "Cara"}
+TEXT = "The list is fast, the map is slow."
+
+
+def page(result: dict[str, Any], *, by_rater: bool = True) -> report.Report:
+    wave = Wave(number=1, major=1, size=99, version=GuidelineVersion(major=1, minor=0), project=Project(name="A"))
+    draw = Draw(uuid=tables.DRAW, wave=wave, state="closed", size=result["drawn"], protocol=rows.protocol())
+    run = Run(draw=draw, question_key="intent", result=result, engine="9", digest="0" * 64, created_at=NOW)
+    return report.of(run, draw, NAMES, by_rater=by_rater)
+
+
+SETS = [
+    ((["list"], ["list"]), "", 12),
+    ((["map"], ["list"]), "", 4),
+    (([], ["map"]), "", 3),
+    ((["map"], ["map"]), "", 9),
+]
+
+
+def span(start: int, end: int, label: str) -> dict[str, Any]:
+    return {"field": "text", "start": start, "end": end, "label": label}
+
+
+SPANS = [
+    (([span(0, 16, "praise")], [span(0, 16, "praise")], TEXT), "", 1),
+    (([span(18, 34, "fault")], [span(18, 33, "fault")], TEXT), "", 1),
+    (([span(18, 34, "fault")], [span(18, 34, "praise")], TEXT), "", 1),
+]
+LABELS = ("complaint", "praise", "question")
+SAID = [
+    (("complaint", "complaint"), "mail", 30),
+    (("praise", "praise"), "chat", 20),
+    (("complaint", "praise"), "mail", 9),
+    (("praise", "question"), "chat", 2),
+]
+
+
+def test_sets_have_a_table_of_labels_with_the_most_disputed_first() -> None:
+    shown = page(tables.result("multilabel", ["list", "map"], SETS))
+
+    assert [(row.label, row.both, row.one, row.neither) for row in shown.per_label] == [
+        ("Map", 9, 7, 12),
+        ("List", 12, 4, 12),
+    ]
+    assert [(row.label, row.disputed) for row in shown.classes.rows] == [("Map", 7), ("List", 4)]
+    assert (shown.classes.title, shown.merges, shown.expert) == ("kappa of the label", [], None)
+
+
+def test_sets_say_what_a_cell_of_their_table_counts() -> None:
+    named = page(tables.result("multilabel", ["list", "map"], SETS)).heat
+    folded = page(tables.result("multilabel", ["list", "map"], SETS), by_rater=False).heat
+
+    assert named.caption.startswith("On the diagonal both people gave the label")
+    assert named.caption.endswith("Down: Anna; across: Ben.")
+    assert ("Anna" in folded.caption, folded.folded) == (False, True)
+
+
+def test_sets_have_their_own_statistics_beside() -> None:
+    titles = [each.title for each in page(tables.result("multilabel", ["list", "map"], SETS)).beside]
+
+    assert len(titles) == len(set(titles))
+    assert any("Jaccard" in title for title in titles)
+    assert not any("_" in title for title in titles)
+
+
+def test_spans_say_what_they_are_counted_on() -> None:
+    shown = page(tables.result("spans", ["praise", "fault"], SPANS))
+
+    assert shown.units.startswith("Alpha compares 30 tokens, ")
+    assert [(row.label, row.neither) for row in shown.per_label] == [("Fault", None), ("Praise", None)]
+    assert any("tokenisation" in sentence for sentence in shown.cannot_tell)
+    assert shown.against_rest is None
+
+
+def test_merged_labels_show_what_a_higher_figure_costs() -> None:
+    first = page(tables.result("nominal", LABELS, SAID)).merges[0]
+
+    assert (first.labels, first.confused, first.percent) == ("Complaint / Praise", 9, "82")
+    assert first.before.value == page(tables.result("nominal", LABELS, SAID)).figure.value
+    assert first.merged.value or first.merged.why
+
+
+def test_enriched_draw_has_both_readings_side_by_side() -> None:
+    sizes = {"mail": (100, 39), "chat": (5000, 22)}
+    shown = page(tables.result("nominal", LABELS, SAID, sizes=sizes))
+
+    assert shown.weighting is not None
+    assert (shown.weighting.as_drawn.value, bool(shown.weighting.weighted.value)) == (shown.figure.value, True)
+    assert shown.weighting.weighted.value != shown.weighting.as_drawn.value
+    assert {row["stratum"] for row in shown.weighting.strata} == {"mail", "chat"}
+
+
+def test_expert_is_named_and_every_other_rater_stands_beside_them() -> None:
+    said = [((a, b, a if n % 2 else b), "", n) for (a, b), _stratum, n in SAID]
+    shown = page(tables.result("nominal", LABELS, said, expert=str(BEN.uuid)))
+
+    assert shown.expert is not None
+    assert shown.expert.sentence.startswith("Ben is the expert of this draw and rated 61 items of it.")
+    assert [(each.title, [row.title for row in each.rows]) for each in shown.expert.lists] == [
+        ("Cohen's kappa of each rater with the expert", ["Anna", "Cara"])
+    ]
+    assert not any("expert" in each.title for each in shown.beside)
+
+
+def test_expert_is_a_number_to_those_who_may_still_decide() -> None:
+    said = [((a, b, a if n % 2 else b), "", n) for (a, b), _stratum, n in SAID]
+    shown = page(tables.result("nominal", LABELS, said, expert=str(BEN.uuid)), by_rater=False)
+
+    assert shown.expert is not None
+    assert not [name for name in ("Anna", "Ben", "Cara") if name in repr(shown)]
+
+
+@pytest.mark.parametrize("part", ["weighting", "merged", "expert", "units", "per_label", "titles", "level"])
+def test_older_result_without_a_part_still_shows(part) -> None:
+    result = tables.result("nominal", LABELS, SAID)
+    result.pop(part, None)
+
+    shown = page(result)
+
+    assert shown.sentence.startswith("Cohen's kappa .")
+    assert [row.label for row in shown.classes.rows] == ["Praise", "Complaint", "Question"]
+
+
+def test_cells_lead_to_one_address_both_ways_round() -> None:
+    shown = page(tables.result("nominal", LABELS, SAID)).heat
+    urls = {cell.url for _label, cells, _total in shown.rows for cell in cells if isinstance(cell, confusions.Cell)}
+
+    assert sorted(url.rsplit("/cell/")[1] for url in urls if url) == [
+        "complaint/complaint/",
+        "complaint/praise/",
+        "praise/praise/",
+        "praise/question/",
+    ]
