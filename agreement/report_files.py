@@ -2,10 +2,12 @@
 
 JSON is one object:
 
-  schema, project, made_at, named    `named`: raters are people's names, else numbers that hold within a draw
+  schema, project, made_at, named    `named`: raters are ids, and people's names beside them; else numbers that hold
+              within a draw, as they always are where the reader may still decide cases of a draw
   draws       [{draw wave version closing closed_at reason size protocol gate questions}], the newest first
   gate        {outcome reason log: [{at outcome by reason}]}
-  questions   [{key text task_type engine digest computed_at result}]; a result is told in `agreement.figures`
+  questions   [{key text task_type engine digest computed_at raters result}]; `raters` are the names of the ids, and a
+              result is told in `agreement.figures`
 
 CSV has a row for each statistic: of the whole draw, or of a label, pair, rater or stratum (`part` and `name`).
 """
@@ -149,10 +151,19 @@ def _draw(sheets: list[Sheet]) -> dict[str, Any]:
         "closed_at": draw.closed_at.isoformat() if draw.closed_at else None,
         "reason": draw.reason,
         "size": draw.size,
-        "protocol": people.renamed(draw.protocol, sheets[0].names),
+        "protocol": _protocol(sheets),
         "gate": {"outcome": gate.outcome, "reason": gate.reason, "log": log},
         "questions": [_question(sheet) for sheet in sheets],
     }
+
+
+def _protocol(sheets: list[Sheet]) -> Mapping[str, Any]:
+    """Who the expert is, is told where raters are."""
+    protocol: Mapping[str, Any] = sheets[0].draw.protocol
+    if "expert" not in protocol or all(sheet.named for sheet in sheets):
+        return protocol
+    numbers = people.pseudonyms(sheets[0].draw, sheets[0].run.result["raters"])
+    return {**protocol, "expert": numbers.get(protocol["expert"], "")}
 
 
 def _question(sheet: Sheet) -> dict[str, Any]:
@@ -163,6 +174,7 @@ def _question(sheet: Sheet) -> dict[str, Any]:
         "engine": sheet.run.engine,
         "digest": sheet.run.digest,
         "computed_at": sheet.run.created_at.isoformat(),
+        "raters": sheet.names if sheet.named else None,
         "result": sheet.result(),
     }
 
@@ -177,7 +189,8 @@ def _rows(sheet: Sheet) -> Iterator[dict[str, Any]]:
         for entry in found:
             part = next((name for name in ("label", "pair", "rater") if name in entry), "")
             of_what = entry.get(part, "")
-            name = " / ".join(of_what) if isinstance(of_what, list) else names.get(str(of_what), str(of_what))
+            parts = of_what if isinstance(of_what, list) else [of_what]
+            name = " / ".join(names.get(str(each)) or sheet.names.get(str(each), str(each)) for each in parts)
             yield _row(sheet, part, name, key, entry)
     for stratum in result["strata"]:
         yield _row(sheet, "stratum", stratum["stratum"], result["headline"]["key"], stratum)

@@ -12,7 +12,7 @@ from agreement import gate_pages, matrices, overview, people, report, runs
 from agreement.charts import Chart
 from agreement.gate_pages import Gate
 from agreement.models import GateDecision, Run
-from agreement.overview import Section
+from agreement.overview import GateRow, Section
 from agreement.report import Report
 from annotations.enums import Closing
 from annotations.models import Draw, Look
@@ -50,6 +50,7 @@ class Sheet:
     gate: Gate
     names: Mapping[str, str]
     by_rater: bool
+    named: bool
     looks: Sequence[str]
 
     @property
@@ -62,10 +63,10 @@ class Sheet:
         return report.of(self.run, self.draw, self.names, by_rater=self.by_rater, gate=here, looks=self.looks)
 
     def result(self) -> Mapping[str, Any]:
-        """The figures as plain data, with nothing of the raters but what `names` tells."""
+        """The figures as plain data: raters by their ids where they are named, else by a number of this draw."""
         if not self.by_rater:
             return people.kept_back(self.run.result, self.draw)
-        return people.renamed(self.run.result, self.names)
+        return self.run.result if self.named else people.renamed(self.run.result, self.names)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Paper:
     scope: Scope
     versions: list[str]
     in_scope: int
+    gates: list[GateRow]
     sheets: list[Sheet]
     sections: list[Section]
 
@@ -110,7 +112,7 @@ def paper(member: Membership, scope: Scope, questions: Sequence[Question]) -> Pa
     found = [draw for draw in closed if scope.holds(draw)]
     gates = overview.gate_rows(member, questions, found)
     sections = overview.sections(member, questions, found, gates)
-    return Paper(member.project, scope, versions, len(found), list(_sheets(member, scope, found)), sections)
+    return Paper(member.project, scope, versions, len(found), gates, list(_sheets(member, scope, found)), sections)
 
 
 def _sheets(member: Membership, scope: Scope, found: Sequence[Draw]) -> Iterable[Sheet]:
@@ -135,6 +137,7 @@ def _sheets(member: Membership, scope: Scope, found: Sequence[Draw]) -> Iterable
                 gate=gate_pages.of(draw, log.get(draw.pk, []), questions),
                 names=people.names(draw, people_here, member, by_rater=named),
                 by_rater=by_rater,
+                named=named and access.allows(member, Action.SEE_MEMBERS),
                 looks=looks.get(draw.pk, []),
             )
 
