@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agreement import charts, worded
+from agreement import charts, people, worded
 from agreement.charts import Axis
 from agreement.gate_pages import OfQuestion, Said
 from agreement.worded import Figure
@@ -103,13 +103,14 @@ def classes(result: Mapping[str, Any], raters: list[str], gate: OfQuestion) -> C
     key, title = key_of(result)
     specific, entries = result["statistics"].get("specific_agreement", []), result["statistics"].get(key, [])
     axis, spans = charts.forest([worded.ends(entry) for entry in entries])
+    order = sorted(range(len(raters)), key=lambda at: people.in_order(raters[at]))
     rows = []
     for place, (label, own, entry, span) in enumerate(zip(result["labels"], specific, entries, spans, strict=True)):
         name = label["name"]
         rows.append(
             ClassRow(
                 name,
-                [(rater, int(row[place])) for rater, row in zip(raters, result["uses"], strict=True)],
+                [(raters[at], int(result["uses"][at][place])) for at in order],
                 _disputed(result, place),
                 worded.of(name, own),
                 worded.of(name, entry, span=span),
@@ -117,7 +118,7 @@ def classes(result: Mapping[str, Any], raters: list[str], gate: OfQuestion) -> C
             )
         )
     worst_first = sorted(rows, key=lambda row: -row.disputed)
-    return Classes(title, worst_first, raters, axis, any(row.gate for row in rows))
+    return Classes(title, worst_first, [raters[at] for at in order], axis, any(row.gate for row in rows))
 
 
 def merges(result: Mapping[str, Any]) -> list[Merge]:

@@ -1,5 +1,6 @@
 """Who rated, as a viewer may know it: by name, or by a number that says of nobody who they are."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,11 @@ def pseudonyms(draw: Draw, raters: Iterable[str]) -> dict[str, str]:
     """Rater 1, Rater 2, …: lasting for a draw, and in an order that only the server's secret can give again."""
     salt = f"agreement.people/{draw.uuid}"
     ordered = sorted(set(raters), key=lambda rater: salted_hmac(salt, rater, algorithm="sha256").digest())
-    return {rater: _("Rater %(n)s") % {"n": place} for place, rater in enumerate(ordered, start=1)}
+    return {rater: pseudonym(place) for place, rater in enumerate(ordered, start=1)}
+
+
+def pseudonym(number: int) -> str:
+    return _("Rater %(n)s") % {"n": number}
 
 
 def kept_back(result: Mapping[str, Any], draw: Draw) -> dict[str, Any]:
@@ -35,7 +40,7 @@ def kept_back(result: Mapping[str, Any], draw: Draw) -> dict[str, Any]:
             kept[name] = [{key: value for key, value in row.items() if key != "table"} for row in kept[name]]
     kept["uses"] = [[sum(column) for column in zip(*result["uses"], strict=True)]]
     known = pseudonyms(draw, result["raters"])
-    return {**_renamed(kept, known), "raters": sorted(known.values(), key=_place)}
+    return {**_renamed(kept, known), "raters": sorted(known.values(), key=in_order)}
 
 
 def renamed(result: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def _renamed(value: Any, known: Mapping[str, str]) -> Any:
         return {key: _renamed(each, known) for key, each in value.items()}
     if isinstance(value, list):
         if value and all(isinstance(each, str) and each in known for each in value):
-            return sorted((known[each] for each in value), key=_place)
+            return sorted((known[each] for each in value), key=in_order)
         listed = [_renamed(each, known) for each in value]
         return sorted(listed, key=_people_of) if _tells_people(listed) else listed
     return known.get(value, value) if isinstance(value, str) else value
@@ -69,11 +74,12 @@ def _tells_people(rows: Sequence[Any]) -> bool:
     return bool(rows) and all(isinstance(row, Mapping) and keys & set(row) for row in rows)
 
 
-def _people_of(row: Mapping[str, Any]) -> list[tuple[int, str]]:
+def _people_of(row: Mapping[str, Any]) -> list[tuple[tuple[int, int, str], ...]]:
     found = row.get("pair") or row.get("raters") or [row.get("rater", "")]
-    return sorted(_place(str(name)) for name in found)
+    return sorted(in_order(str(name)) for name in found)
 
 
-def _place(name: str) -> tuple[int, str]:
-    """Rater 2 stands before Rater 10."""
-    return len(name), name
+def in_order(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Where a name stands in a list: by the alphabet, and Rater 2 before Rater 10."""
+    parts = re.split(r"(\d+)", name.casefold())
+    return tuple((1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts)

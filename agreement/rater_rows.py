@@ -1,14 +1,12 @@
-"""The people of a run: each pair on what both rated, each person beside the others, and who shares items with whom."""
+"""The people of a run: each pair on what both rated, and each person beside all others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import cos, pi, sin
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from agreement import charts, worded
+from agreement import charts, people, worded
 from agreement.charts import Axis
 from agreement.coefficients import COEFFICIENTS, intervals
 from agreement.sentences import Entry
@@ -16,13 +14,10 @@ from agreement.worded import Figure
 
 # METHODS of the reference, section 11: below this a pair's kappa is not drawn.
 PAIR_MINIMUM = 20
+# Where the headline has no weights, no pair's kappa has them in the picture.
+UNWEIGHTED = ("cohen_kappa", "krippendorff_alpha_nominal", "fleiss_kappa", "expert_kappa_pooled")
 # With more pairs than these the ones with few items are folded away.
 LISTED = 12
-# The picture of who shares items: a circle with its numbers outside. With more edges their counts would hide it.
-SIZE, RADIUS, OUTSIDE = 320, 118, 146
-COUNTED_EDGES, WIDEST = 10, 9.0
-# With more raters than these each is named once, and others speak of them by number.
-NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -32,6 +27,10 @@ class PairRow:
     figures: list[Figure]
     table: list[tuple[str, list[int]]] | None
 
+    @property
+    def others(self) -> list[Figure]:
+        return self.figures[1:]
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -39,6 +38,10 @@ class Pairs:
     rows: list[PairRow]
     axis: Axis
     minimum: int = PAIR_MINIMUM
+
+    @property
+    def others(self) -> list[str]:
+        return self.titles[1:]
 
     @property
     def shown(self) -> list[PairRow]:
@@ -77,66 +80,40 @@ class Raters:
     minimum: int
 
 
-@dataclass(frozen=True)
-class Node:
-    """A rater on the circle; `shares` says with whom, the most first."""
+def pairs(result: Mapping[str, Any], names: Mapping[str, str], *, by_rater: bool, weights: str | None = None) -> Pairs:
+    """Each pair that shares items. Its kappa is in the table from one item on, and in the picture from PAIR_MINIMUM.
 
-    number: int
-    name: str
-    x: float
-    y: float
-    label_x: float
-    label_y: float
-    items: int
-    shares: list[tuple[str, int]]
-
-
-@dataclass(frozen=True)
-class Edge:
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    width: float
-    x: float
-    y: float
-    n: int
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Who shares items with whom: a picture, its table, and whether all hang together."""
-
-    size: int
-    nodes: list[Node]
-    edges: list[Edge]
-    counted: bool
-    sentence: str
-
-    @property
-    def by_number(self) -> bool:
-        return len(self.nodes) > NAMED
-
-
-def pairs(result: Mapping[str, Any], names: Mapping[str, str], *, by_rater: bool) -> Pairs:
-    """Each pair that shares items. Its kappa is in the table from one item on, and in the picture from PAIR_MINIMUM."""
-    found = result["pairs"]
-    first: list[Entry] = [next(iter(pair["statistics"].values()), {"n": pair["n"]}) for pair in found]
+    First stands the statistic that is drawn: the headline, or the kappa with the protocol's `weights`, where there is.
+    """
+    found = sorted(result["pairs"], key=lambda pair: [people.in_order(name) for name in _names(pair, names)])
+    keys = _drawn_first(result, weights)
+    first: list[Entry] = [pair["statistics"].get(keys[0]) or {"n": pair["n"]} for pair in found] if keys else []
     large = [worded.ends(entry) if entry["n"] >= PAIR_MINIMUM else (None, None, None) for entry in first]
     axis, spans = charts.forest(large)
     labels = [label["name"] for label in result["labels"]]
     rows = []
-    for pair, span in zip(found, spans, strict=True):
+    for pair, span in zip(found if keys else [], spans, strict=True):
         figures = [
-            worded.of(title_of(result, key), entry, span=None if place else span)
-            for place, (key, entry) in enumerate(pair["statistics"].items())
+            worded.of(title_of(result, key), pair["statistics"][key], span=None if place else span)
+            for place, key in enumerate(keys)
         ]
         tables = by_rater and pair.get("table") and len(pair["table"]) == len(labels)
         table = list(zip(labels, pair["table"], strict=True)) if tables else None
-        one, other = (names.get(rater, rater) for rater in pair["raters"])
+        one, other = (names.get(rater, rater) for rater in pair["raters"]) if table else _names(pair, names)
         rows.append(PairRow(_("%(one)s and %(other)s") % {"one": one, "other": other}, pair["n"], figures, table))
-    keys = list(found[0]["statistics"]) if found else []
     return Pairs([title_of(result, key) for key in keys], rows, axis)
+
+
+def _names(pair: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    return sorted((names.get(rater, rater) for rater in pair["raters"]), key=people.in_order)
+
+
+def _drawn_first(result: Mapping[str, Any], weights: str | None) -> list[str]:
+    """The statistics of pairs, with the one in front that says the same as the headline."""
+    keys = list(result["pairs"][0]["statistics"]) if result["pairs"] else []
+    wanted = [result["headline"]["key"], f"weighted_kappa_{weights}" if weights else ""]
+    front = next((key for key in wanted if key in keys), None)
+    return [front, *(key for key in keys if key != front)] if front else keys
 
 
 def title_of(result: Mapping[str, Any], key: str) -> str:
@@ -156,12 +133,13 @@ def raters(result: Mapping[str, Any], names: Mapping[str, str]) -> Raters | None
         return None
     minimum = int(result["minimum_n"])
     entries: list[Entry] = []
-    for rater in result["raters"]:
+    in_order = sorted(result["raters"], key=lambda rater: people.in_order(names.get(rater, rater)))
+    for rater in in_order:
         n, same = agreed.get(rater, (0, 0))
         entries.append(_share(same, n, single=result["ratings_per_item"] == 2) if n and n >= minimum else {"n": n})
     axis, spans = charts.forest([worded.ends(entry) for entry in entries])
     rows = []
-    for rater, entry, span in zip(result["raters"], entries, spans, strict=True):
+    for rater, entry, span in zip(in_order, entries, spans, strict=True):
         name = names.get(rater, rater)
         shown = worded.of(name, entry, span=span) if "value" in entry else None
         rows.append(RaterRow(name, int(entry["n"]), int(agreed.get(rater, (0, 0))[1]), shown))
@@ -174,21 +152,6 @@ def _share(same: int, n: int, *, single: bool) -> Entry:
         span = intervals.wilson(same, n)
         entry |= {"interval": [span.low, span.high], "level": span.level}
     return entry
-
-
-def coverage(result: Mapping[str, Any], names: Mapping[str, str]) -> Coverage | None:
-    """Who shares items with whom, of three raters or more."""
-    people = list(result["raters"])
-    if len(people) < 3:
-        return None
-    shared = {frozenset(pair["raters"]): int(pair["n"]) for pair in result["pairs"] if pair["n"]}
-    nodes = [_node(place, people, names, shared) for place in range(len(people))]
-    at = dict(zip(people, nodes, strict=True))
-    most = max(shared.values(), default=1)
-    ends = {pair: sorted(pair, key=people.index) for pair in shared}
-    edges = [_edge(at[ends[pair][0]], at[ends[pair][1]], n, most) for pair, n in shared.items()]
-    sentence = _hanging(_groups(people, shared), names)
-    return Coverage(SIZE, nodes, edges, len(edges) <= COUNTED_EDGES, sentence)
 
 
 def _agreed(result: Mapping[str, Any]) -> dict[str, tuple[int, int]] | None:
@@ -212,58 +175,3 @@ def _same(pair: Mapping[str, Any]) -> int | None:
         return int(sum(table[place][place] for place in range(len(table))))
     observed = pair["statistics"].get("cohen_kappa", {}).get("observed")
     return None if observed is None else round(float(observed) * int(pair["n"]))
-
-
-def _node(place: int, people: Sequence[str], names: Mapping[str, str], shared: Mapping[frozenset[str], int]) -> Node:
-    angle = 2 * pi * place / len(people) - pi / 2
-    middle, rater = SIZE / 2, people[place]
-    found = []
-    for at, other in enumerate(people):
-        n = shared.get(frozenset((rater, other)), 0) if other != rater else 0
-        if n:
-            found.append((f"{at + 1}" if len(people) > NAMED else names.get(other, other), n))
-    return Node(
-        place + 1,
-        names.get(rater, rater),
-        round(middle + RADIUS * cos(angle), 1),
-        round(middle + RADIUS * sin(angle), 1),
-        round(middle + OUTSIDE * cos(angle), 1),
-        round(middle + OUTSIDE * sin(angle), 1),
-        sum(n for _name, n in found),
-        sorted(found, key=lambda each: -each[1]),
-    )
-
-
-def _edge(one: Node, other: Node, n: int, most: int) -> Edge:
-    # A third of the way along, so that counts of edges that cross in the middle do not lie on each other.
-    x, y = one.x + (other.x - one.x) * 0.36, one.y + (other.y - one.y) * 0.36
-    return Edge(one.x, one.y, other.x, other.y, round(1 + (WIDEST - 1) * n / most, 1), round(x, 1), round(y, 1), n)
-
-
-def _groups(people: Sequence[str], shared: Mapping[frozenset[str], int]) -> list[list[str]]:
-    """The raters by whom they reach through shared items, the largest group first."""
-    left, groups = list(people), []
-    while left:
-        group, waiting = [], [left[0]]
-        while waiting:
-            rater = waiting.pop()
-            if rater in left:
-                left.remove(rater)
-                group.append(rater)
-                waiting += [other for other in left if frozenset((rater, other)) in shared]
-        groups.append(sorted(group, key=people.index))
-    return sorted(groups, key=lambda group: -len(group))
-
-
-def _hanging(groups: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:
-    if len(groups) == 1:
-        return ngettext(
-            "All %(n)s rater hangs together.",
-            "All %(n)s raters hang together: from each of them the others are reached over shared items.",
-            len(groups[0]),
-        ) % {"n": len(groups[0])}
-    listed = "; ".join(", ".join(names.get(rater, rater) for rater in group) for group in groups)
-    return _(
-        "The raters fall apart into %(n)s groups that share no item: %(groups)s. Nothing here compares one group with "
-        "another."
-    ) % {"n": len(groups), "groups": listed}

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from agreement import charts, class_rows, confusions, people, rater_rows, sentences, worded
+from agreement import charts, class_rows, confusions, people, rater_graph, rater_rows, sentences, worded
 from agreement.charts import Axis
 from agreement.class_rows import Classes, Merge, PerLabel
 from agreement.coefficients import COEFFICIENTS
@@ -18,7 +18,8 @@ from agreement.coefficients.diagnostics import SENTENCES
 from agreement.confusions import Heat
 from agreement.gate_pages import OfQuestion, Said
 from agreement.models import Run
-from agreement.rater_rows import Coverage, Pairs, Raters
+from agreement.rater_graph import Coverage
+from agreement.rater_rows import Pairs, Raters
 from agreement.sentences import Entry
 from agreement.worded import Figure
 from annotations.enums import SkipReason
@@ -153,9 +154,9 @@ def of(
         classes=class_rows.classes(result, raters, gate),
         merges=class_rows.merges(result),
         per_label=class_rows.per_label(result),
-        pairs=rater_rows.pairs(result, names, by_rater=by_rater),
+        pairs=rater_rows.pairs(result, names, by_rater=by_rater, weights=_weights(draw, result)),
         against_rest=rater_rows.raters(result, names),
-        coverage=rater_rows.coverage(result, names),
+        coverage=rater_graph.coverage(result, names),
         by_rater=by_rater,
         strata=_strata(result, gate),
         weighting=_weighting(result),
@@ -168,6 +169,14 @@ def of(
         method=sentences.method(run, draw, entry),
         comparisons=sentences.comparisons(run),
     )
+
+
+def _weights(draw: Draw, result: Mapping[str, Any]) -> str | None:
+    """The weights of an ordered scale, as the frozen protocol has them."""
+    if result["headline"]["key"] in rater_rows.UNWEIGHTED:
+        return None
+    rule = draw.protocol.get("questions", {}).get(result["question"], {})
+    return str(rule.get("weights") or "linear")
 
 
 def _beside(result: Mapping[str, Any]) -> list[Figure]:

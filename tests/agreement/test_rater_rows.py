@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from agreement import rater_rows
+from agreement import rater_graph, rater_rows
 
-LONG = "Bartholomäus-Maximilian Freiherr von und zu Hohenlohe-Langenburg"
+LONG = "Zacharias-Maximilian Freiherr von und zu Hohenlohe-Langenburg"
 
 
 def pair(one: str, other: str, n: int, same: int, **entry: Any) -> dict[str, Any]:
@@ -20,6 +20,7 @@ def result(*pairs: dict[str, Any], raters: str = "abc", **changes: Any) -> dict[
         "raters": list(raters),
         "labels": labels,
         "pairs": list(pairs),
+        "headline": {"key": "krippendorff_alpha_nominal"},
         "minimum_n": 50,
         "ratings_per_item": 2,
         **changes,
@@ -86,7 +87,7 @@ def test_agreement_of_persons_needs_no_table_by_rater() -> None:
 
 
 def test_coverage_of_raters_that_hang_together() -> None:
-    graph = rater_rows.coverage(result(pair("a", "b", 40, 30), pair("b", "c", 10, 5)), NAMES)
+    graph = rater_graph.coverage(result(pair("a", "b", 40, 30), pair("b", "c", 10, 5)), NAMES)
 
     assert graph.sentence.startswith("All 3 raters hang together")
     assert [(node.number, node.items, node.shares) for node in graph.nodes] == [
@@ -98,7 +99,7 @@ def test_coverage_of_raters_that_hang_together() -> None:
 
 
 def test_coverage_names_the_groups_that_share_nothing() -> None:
-    graph = rater_rows.coverage(result(pair("a", "b", 4, 4), raters="abc"), NAMES)
+    graph = rater_graph.coverage(result(pair("a", "b", 4, 4), raters="abc"), NAMES)
 
     assert f"2 groups that share no item: Anna, Ben; {LONG}." in graph.sentence
 
@@ -107,7 +108,34 @@ def test_coverage_of_many_raters_counts_in_the_table_only_and_stays_in_the_pictu
     people = "abcdefghijklmn"
     pairs = [pair(one, other, 3, 1) for one in people for other in people if one < other]
 
-    graph = rater_rows.coverage(result(*pairs, raters=people), {})
+    graph = rater_graph.coverage(result(*pairs, raters=people), {})
 
     assert (len(graph.edges), graph.counted, len(graph.nodes[0].shares)) == (91, False, 13)
     assert all(0 < node.label_x < graph.size and 0 < node.label_y < graph.size for node in graph.nodes)
+
+
+def test_ordered_scale_draws_the_kappa_with_the_protocols_weights() -> None:
+    made = pair("a", "b", 40, 30)
+    made["statistics"] |= {f"weighted_kappa_{each}": {"value": 0.6, "n": 40} for each in ("linear", "quadratic")}
+
+    pairs = rater_rows.pairs(result(made), NAMES, by_rater=True, weights="quadratic")
+
+    assert pairs.titles == ["Weighted kappa (quadratic weights)", "Cohen's kappa", "Weighted kappa (linear weights)"]
+    assert [figure.span is None for figure in pairs.rows[0].figures] == [False, True, True]
+
+
+def test_many_pairs_fold_those_with_few_items() -> None:
+    people = "abcdef"
+    found = [pair(one, other, 25 if one == "a" else 3, 2) for one in people for other in people if one < other]
+
+    pairs = rater_rows.pairs(result(*found, raters=people), {}, by_rater=True)
+
+    assert (len(pairs.rows), [row.n for row in pairs.shown], len(pairs.folded)) == (15, [25] * 5, 10)
+
+
+def test_rater_10_stands_after_rater_2() -> None:
+    numbers = {name: f"Rater {place}" for name, place in (("a", 10), ("b", 2), ("c", 1))}
+
+    graph = rater_graph.coverage(result(pair("a", "b", 4, 4), pair("b", "c", 4, 4)), numbers)
+
+    assert [node.title for node in graph.nodes] == ["Rater 1", "Rater 2", "3 Rater 10"]
