@@ -24,6 +24,7 @@ from agreement.sentences import Entry
 from agreement.worded import Figure
 from annotations.enums import SkipReason
 from annotations.models import Case, Draw
+from projects.enums import Role
 
 BY_RATER = {
     "expert_kappa_per_rater": gettext_noop("Cohen's kappa of each rater with the expert"),
@@ -98,6 +99,7 @@ class Report:
     coverage: Coverage | None
     by_rater: bool
     strata: Strata
+    roles: Strata
     weighting: Weighting | None
     expert: Expert | None
     units: str
@@ -159,6 +161,7 @@ def of(
         coverage=rater_graph.coverage(result, names),
         by_rater=by_rater,
         strata=_strata(result, gate),
+        roles=_roles(result),
         weighting=_weighting(result),
         expert=_expert(result, names),
         units=sentences.units(result),
@@ -194,12 +197,25 @@ def _beside(result: Mapping[str, Any]) -> list[Figure]:
 
 
 def _strata(result: Mapping[str, Any], gate: OfQuestion) -> Strata:
+    found = [stratum for stratum in result["strata"] if "by" not in stratum]
+    return _parts(result, [(stratum["stratum"] or _("without a value"), stratum) for stratum in found], gate)
+
+
+def _roles(result: Mapping[str, Any]) -> Strata:
+    """The people of one role among themselves."""
+    words = dict(Role.choices)
+    found = [stratum for stratum in result["strata"] if stratum.get("by") == "role"]
+    named = [(str(words.get(stratum["stratum"], stratum["stratum"])).capitalize(), stratum) for stratum in found]
+    return _parts(result, named, NO_GATE)
+
+
+def _parts(result: Mapping[str, Any], parts: Sequence[tuple[str, Entry]], gate: OfQuestion) -> Strata:
     whole = result["statistics"][result["headline"]["key"]].get("value")
-    axis, spans = charts.forest([worded.ends(stratum) for stratum in result["strata"]], whole)
-    rows = []
-    for stratum, span in zip(result["strata"], spans, strict=True):
-        name = stratum["stratum"]
-        rows.append(StratumRow(worded.of(name or _("without a value"), stratum, span=span), gate.strata.get(name)))
+    axis, spans = charts.forest([worded.ends(part) for _name, part in parts], whole)
+    rows = [
+        StratumRow(worded.of(name, part, span=span), gate.strata.get(part["stratum"]))
+        for (name, part), span in zip(parts, spans, strict=True)
+    ]
     return Strata(rows, axis, any(row.gate for row in rows))
 
 

@@ -9,7 +9,7 @@ JSON is one object:
   questions   [{key text task_type engine digest computed_at raters result}]; `raters` are the names of the ids, and a
               result is told in `agreement.figures`
 
-CSV has a row for each statistic: of the whole draw, or of a label, pair, rater or stratum (`part` and `name`).
+CSV has a row for each statistic: of the whole draw, or of a label, pair, rater, stratum or role (`part` and `name`).
 """
 
 import io
@@ -193,7 +193,7 @@ def _rows(sheet: Sheet) -> Iterator[dict[str, Any]]:
             name = " / ".join(names.get(str(each)) or sheet.names.get(str(each), str(each)) for each in parts)
             yield _row(sheet, part, name, key, entry)
     for stratum in result["strata"]:
-        yield _row(sheet, "stratum", stratum["stratum"], result["headline"]["key"], stratum)
+        yield _row(sheet, stratum.get("by", "stratum"), stratum["stratum"], result["headline"]["key"], stratum)
 
 
 def _row(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -145,3 +145,14 @@ def test_cells_lead_to_one_address_both_ways_round() -> None:
         "praise/praise/",
         "praise/question/",
     ]
+
+
+def test_people_of_one_role_stand_apart_from_the_strata() -> None:
+    result = tables.result("nominal", LABELS, SAID, sizes={"mail": (39, 39), "chat": (22, 22)})
+    entry = {"n": 12, "value": 0.5, "interval": [0.2, 0.7]}
+    result["strata"].append({"stratum": "lead", "by": "role", "raters": list(NAMES), "key": "cohen_kappa", **entry})
+
+    shown = page(result)
+
+    assert [row.figure.title for row in shown.strata.rows] == ["mail", "chat"]
+    assert [(row.figure.title, row.figure.value) for row in shown.roles.rows] == [("Lead", ".50")]
