@@ -14,7 +14,7 @@ from agreement.gate_pages import Gate
 from agreement.models import GateDecision, Run
 from agreement.overview import GateRow, Section
 from agreement.report import Report
-from annotations.enums import Closing
+from annotations.enums import Closing, DrawState
 from annotations.models import Draw, Look
 from projects import access
 from projects.enums import Action
@@ -107,7 +107,7 @@ class Paper:
 
 def paper(member: Membership, scope: Scope, questions: Sequence[Question]) -> Paper:
     """The report as `member` may read it; a constant number of queries."""
-    closed = [draw for draw in overview.draws_of(member.project) if draw.closing]
+    closed = [draw for draw in overview.draws_of(member.project) if draw.state == DrawState.CLOSED]
     versions = list(dict.fromkeys(draw.wave.version.number for draw in closed))
     found = [draw for draw in closed if scope.holds(draw)]
     gates = overview.gate_rows(member, questions, found)

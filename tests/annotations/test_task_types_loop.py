@@ -248,7 +248,7 @@ def test_no_page_of_agreement_breaks_on_an_answer_without_a_coefficient(draw, ad
 
     assert [client.get(address).status_code for address in addresses] == [200] * len(addresses)
     page = client.get(reverse("agreement:draw", args=[uuid, draw.uuid, "why"])).content.decode()
-    assert "There is no coefficient for this kind of answer yet." in page
+    assert "Free text has no coefficient: ask its rubric as further ordinal questions." in page
 
 
 def test_pages_of_a_member_and_a_lead_show_every_kind(draw, lead, anna, client_of):

@@ -9,13 +9,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from agreement import reporting, runs
 from annotations import conflicts
 from annotations.models import Draw, Look
+from annotations.rating_layouts import Layout
 from projects.models import GuidelineVersion, Label, Membership, Question
 from tests import factories
 from tests.agreement import rows
+from tests.annotations import ratings_files
 from tests.factories import NOW
 
 pytestmark = pytest.mark.django_db
@@ -215,3 +218,23 @@ def test_report_costs_the_same_queries_for_more_draws(client_of, version, lead, 
         measured(version, lead, anna, ben)
 
     assert queries() == with_one
+
+
+NOBODY = Layout("nested", shown=("text",), id_field="id", labels={"intent": "ratings"}, anonymous=True)
+FOUND = [
+    {"id": n, "text": f"text {n}", "ratings": pair}
+    for n, pair in enumerate((["praise", "praise"], ["praise", "complaint"], ["complaint", "complaint"]))
+]
+
+
+def test_anonymous_ratings_have_a_report_without_raters_or_gate(client_of, lead) -> None:
+    wave = ratings_files.bring(lead, FOUND, NOBODY)
+    runs.compute(wave.draw, at=timezone.now())
+    client = client_of(lead)
+
+    page = text(client.get(address(wave.draw, query="tables=yes&names=yes")))
+
+    assert ("Imported ratings have no gate." in page, "Pairs of raters" in page) == (True, False)
+    assert "Ratings made elsewhere were compared on 3 items" in page
+    assert [client.get(address(wave.draw, kind)).status_code for kind in KINDS] == [200] * 4
+    assert client.get(reverse("agreement:draw", args=[lead.project.uuid, wave.draw.uuid, "intent"])).status_code == 200
