@@ -9,9 +9,8 @@ from itertools import groupby
 
 HEIGHT, TOP, BOTTOM = 300, 16, 64
 AXIS_WIDTH = 44
-MARK_WIDTH = (
-    96  # px that a reading needs for what is written under it; with more readings than fit, the picture scrolls
-)
+# What a reading needs for what is written under it, in px; with more readings than fit, the picture scrolls.
+MARK_WIDTH = 84
 GAP = 0.5  # between two MAJOR versions, in readings: a break, no line crosses it
 MARGIN = 7.0  # per cent left free at both ends of a forest plot, for half a tick label
 

@@ -1,6 +1,8 @@
 """The form of the planning page. It is sent by its address, so that a plan can be sent to a colleague."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -41,15 +43,12 @@ class PlanForm(forms.Form):
         label=gettext_lazy("Ratings per overlap item"), min_value=2, max_value=10, help_text=gettext_lazy("2 to 10")
     )
 
-    def __init__(self, data: object, **options: object) -> None:
-        super().__init__(data, **options)  # type: ignore[arg-type]
-        for name, field in self.fields.items():
-            if isinstance(field, forms.FloatField) and not isinstance(field, forms.IntegerField):
-                field.localize = False
-                field.widget.attrs["step"] = "any"
-                field.widget.attrs["inputmode"] = "decimal"
-            field.widget.attrs.setdefault("autocomplete", "off")
-            self.fields[name] = field
+    def __init__(self, data: Mapping[str, Any], **options: Any) -> None:
+        super().__init__(data, **options)
+        for field in self.fields.values():
+            field.widget.attrs["autocomplete"] = "off"
+            if isinstance(field, forms.FloatField):
+                field.widget.attrs |= {"step": "any", "inputmode": "decimal"}
 
     def clean_shares(self) -> tuple[float, ...]:
         """The shares, adding up to 1."""
