@@ -365,3 +365,56 @@ def test_waived_gate_names_who_and_why(client_of, closed, lead) -> None:
     page = text(client.get(pages(closed)["draw"]))
 
     assert ("Gate: waived" in page, "Waived by lea: Only a pilot." in page) == (True, True)
+
+
+# -- gates on the page ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_questions(version: GuidelineVersion, lead: Membership, anna: Membership, ben: Membership) -> Draw:
+    """A draw that asks two questions; only the first has a threshold, which it misses."""
+    factories.question(version, "tone", ("calm", "angry"), text="How does it sound?")
+    said = [{anna: {"intent": a, "tone": "calm"}, ben: {"intent": b, "tone": "angry"}} for a, b in SAID]
+    draw = rows.draw(version, said, by=lead, closing="complete", rules={"intent": {"threshold": 0.7}})
+    runs.compute(draw, at=LATER)
+    return draw
+
+
+def test_gate_is_told_once_for_its_draw_and_by_the_text_of_the_question(client_of, two_questions, lead) -> None:
+    page = text(client_of(lead).get(pages(two_questions)["agreement"])).split("<main")[1]
+    gates_section = page.split('id="gates"')[1]
+
+    assert page.count("guideline 1.0: hold.") == 1
+    assert "“What is the intent?”: the lower bound of Cohen&#x27;s kappa is" in gates_section
+    assert "intent: " not in page
+
+
+def test_question_without_a_threshold_says_so_and_leads_to_the_gate(client_of, two_questions, lead) -> None:
+    page = text(client_of(lead).get(address("draw", two_questions, "tone")))
+
+    assert ("Gate: hold" in page, "No threshold is set for this question." in page) == (True, True)
+    assert f'{reverse("agreement:agreement", args=[lead.project.uuid])}#gates"' in page
+    assert "What is the intent?" not in page
+
+
+def test_gate_that_holds_says_the_two_ways_out(client_of, closed, lead) -> None:
+    page = text(client_of(lead).get(pages(closed)["draw"]))
+
+    assert "Two ways out: a new guideline and a fresh wave, or more ratings per item in the next wave." in page
+    assert reverse("annotations:wave-open", args=[lead.project.uuid]) in page
+
+
+def test_gate_remembers_what_it_said_before_it_was_waived(client_of, closed, lead) -> None:
+    client = client_of(lead)
+    client.post(address("waive", closed), {"reason": "Only a pilot."})
+
+    page = text(client.get(pages(closed)["agreement"]))
+
+    assert "guideline 1.0: waived.</b> Waived by lea: Only a pilot." in page
+    assert (": hold. “What is the intent?”" in page, ": waived, lea. Only a pilot." in page) == (True, True)
+
+
+def test_one_draw_needs_no_picture_of_its_own(client_of, closed, lead) -> None:
+    page = text(client_of(lead).get(pages(closed)["agreement"]))
+
+    assert ("chart-point" in page, ">.51</td>" in page) == (False, True)
