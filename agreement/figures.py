@@ -18,7 +18,7 @@ The result is plain data, and what pages, API, exports and the recompute kit rea
                    Spans: spans of the two with the same borders
   per_label        sets and spans only: [{label, both, one, neither, table}], pairs of ratings in which both, one or
                    neither has the label; `table` [[both, first only], [second only, neither]] for two named raters
-                   (left out where `without_raters` holds). Spans: of matched borders, `neither` is None
+                   (left out by `people.kept_back`). Spans: of matched borders, `neither` is None
   pairs            [{raters n statistics table}], of pairs that share items; `table` by label as above
   strata           [{stratum n, **entry of the headline}]; after those of the draw's field those by the raters' role:
                    {stratum by raters key n, **entry}, `by` being "role" and `stratum` lead or annotator: the people

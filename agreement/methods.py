@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from agreement import sentences
 from agreement.charts import number
@@ -13,9 +14,9 @@ from annotations.enums import Closing
 from annotations.models import Draw
 
 METHODS = {
-    "bootstrap": "percentile bootstrap over items",
-    "smoothed": "smoothed bootstrap over items",
-    "wilson": "Wilson",
+    "bootstrap": gettext_noop("percentile bootstrap over items"),
+    "smoothed": gettext_noop("smoothed bootstrap over items"),
+    "wilson": gettext_noop("Wilson"),
 }
 
 

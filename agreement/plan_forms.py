@@ -37,7 +37,10 @@ class PlanForm(forms.Form):
         help_text=gettext_lazy("The threshold of the gate, say, or the figure of the version before"),
     )
     power = forms.IntegerField(
-        label=gettext_lazy("Found in so many of 100 cases"), min_value=50, max_value=99, help_text="50 to 99"
+        label=gettext_lazy("Found in so many of 100 cases"),
+        min_value=50,
+        max_value=99,
+        help_text=gettext_lazy("50 to 99"),
     )
     ratings = forms.IntegerField(
         label=gettext_lazy("Ratings per overlap item"), min_value=2, max_value=10, help_text=gettext_lazy("2 to 10")
