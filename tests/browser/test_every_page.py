@@ -103,7 +103,17 @@ class Crawl:
             "ada",
             {"projects:project-list", "agreement:home", "agreement:protocol", "projects:settings", "projects:members"},
         ),
-        ("lea", {"agreement:agreement", "agreement:draw", "annotations:adjudication-case", "annotations:wave-open"}),
+        (
+            "lea",
+            {
+                "agreement:agreement",
+                "agreement:draw",
+                "agreement:report",
+                "agreement:planning",
+                "annotations:adjudication-case",
+                "annotations:wave-open",
+            },
+        ),
         ("anna", {"annotations:label", "annotations:my-work", "projects:guideline", "projects:account"}),
     ],
 )
