@@ -38,7 +38,7 @@ SENTENCES: Mapping[str, str] = {
     "bias_index": "The raters use the two labels at different rates: the bias index is %(value).2f.",
     "kappa_max": "With these marginals kappa can be at most %(value).2f.",
     "unused_class": "Nobody used “%(label)s”.",
-    "one_sided_class": "Only %(rater)s used “%(label)s” (%(uses)s times), so its agreement is 0.",
+    "one_sided_class": "Only %(rater)s used “%(label)s” (uses: %(uses)s), so its agreement is 0.",
     "prevalence_trap": "The raters agree on %(observed).0f %% of the items and yet the coefficient is %(value).2f:"
     " “%(label)s” makes up %(share).0f %% of the ratings, so agreement by chance is high. Look at the agreement on the"
     " rare classes.",

@@ -174,7 +174,7 @@ def test_diagnostics_name_people_and_labels(run) -> None:
     numbers = {"label": "praise", "rater": run.result["raters"][1], "uses": 3}
     page = page_of(changed(run, diagnostics=[{"key": "one_sided_class", "numbers": numbers}]))
 
-    assert page.diagnostics == ["Only ben used “praise” (3 times), so its agreement is 0."]
+    assert page.diagnostics == ["Only ben used “praise” (uses: 3), so its agreement is 0."]
 
 
 @pytest.mark.django_db

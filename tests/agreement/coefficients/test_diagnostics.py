@@ -37,7 +37,7 @@ def test_bias_is_named() -> None:
 def test_classes_nobody_or_one_side_used() -> None:
     table = [[20, 2, 0, 0], [3, 25, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]]
     ratings = Ratings.from_table(table, ["a", "b", "c", "d"], raters=("ann", "ben"))
-    assert found(ratings, "one_sided_class").sentence == "Only ann used “c” (4 times), so its agreement is 0."
+    assert found(ratings, "one_sided_class").sentence == "Only ann used “c” (uses: 4), so its agreement is 0."
     assert found(ratings, "unused_class").sentence == "Nobody used “d”."
 
 
