@@ -45,6 +45,8 @@ boss = members.found(name="Paraphrases", description="", user=user("ada"))
 project = boss.project
 user("lea")
 lead = members.add(project, username="lea", roles={{Role.LEAD}}, by=boss)
+user("adam")
+members.add(project, username="adam", roles={{Role.ADMIN}}, by=boss)
 project.protocol |= {{"share_percent": "100", "ratings_per_item": 4, "window_submits": 0, "window_minutes": 0}}
 project.save()
 draft = guidelines.draft_of(project, by=lead)
@@ -86,8 +88,8 @@ class Replay:
         fields = ["--fields", "question_1,question_2", "--id", "id", *words]
         self.stack.manage("import_items", self.project, str(file), *fields)
 
-    def json(self, path: str) -> Any:
-        status, body = self.lead.get(self.api + path)
+    def json(self, path: str, by: Visitor | None = None) -> Any:
+        status, body = (by or self.lead).get(self.api + path)
         assert status == 200, body
         return json.loads(body)
 
@@ -135,11 +137,12 @@ class Replay:
         return done
 
     def figures(self) -> dict[str, Any]:
-        """The final figures, as soon as the worker has them."""
+        """The final figures, as soon as the worker has them, for an admin: a lead who may decide reads no names."""
         found: list[Any] = []
+        admin = self.visitor("adam")
 
         def final() -> bool:
-            found[:] = [run for run in self.json("/agreement/") if not run["interim"]]
+            found[:] = [run for run in self.json("/agreement/", admin) if not run["interim"]]
             return bool(found)
 
         wait_for(final, what="the worker did not compute the closed draw")
