@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import adjudication, cases, opinions, precedents, queue, together
+from annotations import adjudication, cases, inquiries, opinions, precedents, queue, together
 from annotations.adjudication import ExampleText
 from annotations.forms.adjudication import (
     DecisionForm,
@@ -48,6 +48,7 @@ def page(request: HtmxRequest, member: Membership, case: Case, *, status: int = 
             )
             for ended in opinions.shown(case)
         ],
+        "asked": inquiries.of_item(case.item, member),
         "send_back_form": SendBackForm(sides=dossier.sides),
         **hold(member, case, own=dossier.own),
     }

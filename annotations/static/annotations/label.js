@@ -173,9 +173,23 @@ function fieldsOf(sent, submitter) {
 /** Keep it here first, then send it: whatever happens in between, it is sent again until the server has said so. */
 function send(sent, submitter) {
   if (busy) return;
+  if (sent.id === "ask") {
+    sendQuestion(sent);
+    return;
+  }
   const word = sent.id === "skip" ? "skipped" : isTask() ? "saved" : "corrected";
   const entry = { sheet: sheet(), url: sent.action, fields: fieldsOf(sent, submitter), word, at: Date.now() };
   unsent.put(entry.sheet, entry);
+  deliver(entry);
+}
+
+/** A question is kept and sent like a label, but brings no other sheet: the item stays in hand. */
+function sendQuestion(sent) {
+  const entry = { sheet: `ask:${sheet()}:${Date.now()}`, url: sent.action, fields: fieldsOf(sent), word: "asked", at: Date.now() };
+  unsent.put(entry.sheet, entry);
+  sent.hidePopover();
+  sent.reset();
+  item()?.focus({ preventScroll: true });
   deliver(entry);
 }
 
@@ -203,7 +217,10 @@ async function deliver(entry) {
 }
 
 function settle(reply, entry) {
-  if (reply.kind === "moved") {
+  if (entry.word === "asked") {
+    if (reply.kind === "done") say(entry.word);
+    else sayRefusal(reply.html ?? "");
+  } else if (reply.kind === "moved") {
     location.assign(reply.url);
   } else if (reply.kind === "wrong") {
     say("");
@@ -446,6 +463,7 @@ document.addEventListener("input", (event) => {
 const ACTIONS = {
   c: () => document.getElementById("comment")?.focus(),
   g: () => toggleGuide(),
+  q: () => openAsk(),
   s: () => openSkip(),
   z: () => task().querySelector("a[data-undo]")?.click(),
   "/": () => active()?.querySelector(".label-filter")?.focus(),
@@ -465,6 +483,11 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     const first = event.target.closest("fieldset").querySelector(".label:not([hidden])");
     if (first) answer(first.control ?? first);
+    return;
+  }
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form?.id === "ask") {
+    event.preventDefault();
+    event.target.form.requestSubmit();
     return;
   }
   const key = pressed(event);
@@ -509,6 +532,13 @@ function openSkip() {
   if (!skip) return;
   skip.showPopover();
   skip.querySelector("[data-key]").focus();
+}
+
+function openAsk() {
+  const card = document.getElementById("ask");
+  if (!card) return;
+  card.showPopover();
+  document.getElementById("ask-text").focus();
 }
 
 // -- the guideline at hand ----------------------------------------------------------------------------------------------
