@@ -118,7 +118,7 @@ def _form(
         "member": member,
         "nav": "work",
         "annotation": row,
-        "sheet": sheets.of_annotation(row, member.project, given),
+        "sheet": sheets.of_annotation(row, member, given),
         "still_counts": row.window_ends > timezone.now(),
     }
     template = "_form" if request.htmx else "label"

@@ -466,7 +466,7 @@ const ACTIONS = {
   q: () => openAsk(),
   s: () => openSkip(),
   z: () => task().querySelector("a[data-undo]")?.click(),
-  "/": () => active()?.querySelector(".label-filter")?.focus(),
+  "/": () => (active()?.querySelector(".label-filter") ?? guideSearch())?.focus(),
 };
 
 document.addEventListener("keydown", (event) => {
@@ -477,6 +477,12 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form === form() && form()) {
     event.preventDefault();
     enter();
+    return;
+  }
+  if (event.key === "/" && event.target.matches(".label-filter") && !event.target.value) {
+    // Once more: on from the labels to the guideline.
+    event.preventDefault();
+    guideSearch()?.focus();
     return;
   }
   if (event.key === "Enter" && event.target.matches(".label-filter")) {
@@ -516,6 +522,12 @@ function react(key, target) {
 
 function leave(target) {
   if (document.querySelector(":popover-open")) return;
+  if (target === searchField) {
+    searchField.value = "";
+    searchGuide();
+    item()?.focus({ preventScroll: true });
+    return;
+  }
   if (isTyping(target) && task().contains(target)) {
     if (target.matches(".label-filter")) {
       target.value = "";
@@ -546,6 +558,30 @@ function openAsk() {
 const guide = document.getElementById("guide");
 const narrow = matchMedia("(max-width: 860px)");
 
+const searchField = document.getElementById("guide-search");
+const searchFound = document.getElementById("guide-found");
+
+/** The field that searches the guideline, brought into view. */
+function guideSearch() {
+  if (!guide) return null;
+  if (narrow.matches) guide.showPopover();
+  else if (document.body.classList.contains("guide-hidden")) toggleGuide();
+  return searchField;
+}
+
+async function searchGuide() {
+  turnGuide(false);
+  try {
+    const { search } = await import(searchField.dataset.module);
+    const found = search(document.getElementById("guide-all"), searchField.value);
+    searchFound.textContent = searchField.value.trim() ? searchFound.dataset.found.replace("%s", found) : "";
+  } catch {
+    searchFound.textContent = state.dataset.offline;
+  }
+}
+
+searchField?.addEventListener("input", searchGuide);
+
 function toggleGuide() {
   if (!guide) return;
   if (narrow.matches) {
@@ -559,6 +595,7 @@ function toggleGuide() {
 
 function showRule(id) {
   const rule = document.getElementById(id);
+  if (searchField?.value.trim()) return;
   if (!guide || !rule || task().dataset.version !== bench.dataset.guide) return;
   const copy = rule.cloneNode(true);
   copy.removeAttribute("id");
