@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from django.db.models import Count, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from projects.models import Membership
 
@@ -30,13 +31,11 @@ class Spell:
         return None if self.seconds < SHORTEST else round(3_600 * self.labels / self.seconds)
 
     @property
-    def minutes(self) -> int:
-        return round(self.seconds / 60)
-
-    @property
-    def hours(self) -> tuple[int, int]:
-        """Whole hours, and the minutes beside them."""
-        return divmod(self.minutes, 60)
+    def time(self) -> str:
+        """In hours and minutes, as people say it."""
+        hours, minutes = divmod(round(self.seconds / 60), 60)
+        named = {"hours": hours, "minutes": minutes}
+        return _("%(hours)s h %(minutes)s min") % named if hours else _("%(minutes)s min") % named
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ NOON = datetime(2026, 3, 12, 12, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("spell", "an_hour", "hours"),
-    [(Spell(30, 900.0), 120, (0, 15)), (Spell(1, 59.9), None, (0, 1)), (Spell(500, 7_290.0), 247, (2, 2))],
+    ("spell", "an_hour", "time"),
+    [(Spell(30, 900.0), 120, "15 min"), (Spell(1, 59.9), None, "1 min"), (Spell(500, 7_290.0), 247, "2 h 2 min")],
 )
-def test_a_spell_says_how_many_an_hour_where_it_is_long_enough(spell, an_hour, hours):
-    assert (spell.an_hour, spell.hours) == (an_hour, hours)
+def test_a_spell_says_how_many_an_hour_where_it_is_long_enough(spell, an_hour, time):
+    assert (spell.an_hour, spell.time) == (an_hour, time)
 
 
 def test_days_are_those_of_the_reader_and_their_own_only(project, version, lead, anna, ben):

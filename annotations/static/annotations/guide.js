@@ -46,12 +46,12 @@ function mark(root, wanted) {
 
 const says = (element) => element.querySelector("mark") !== null;
 
-/** Of a rule that says it all examples stay; else those that say it. */
+/** Of a rule whose name says it everything stays; else its own words, and those examples that say it. */
 function sift(rule) {
   const examples = [...rule.querySelectorAll(".rule-examples > li")];
-  const itself = [...rule.children].some((part) => !part.matches(".rule-examples") && says(part));
-  for (const example of examples) example.hidden = !itself && !says(example);
-  rule.hidden = !itself && !examples.some(says);
+  const named = says(rule.querySelector("h3"));
+  for (const example of examples) example.hidden = !named && !says(example);
+  rule.hidden = !says(rule);
 }
 
 /** Of the text the parts that say it stay, under the heading that they stand under. */
