@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0002_initial'),
+        ('annotations', '0003_measured_tally_and_skips'),
         ('projects', '0002_own_keys_and_asked_examples'),
     ]
 
