@@ -218,6 +218,7 @@ async function deliver(entry) {
 
 function settle(reply, entry) {
   if (entry.word === "asked") {
+    delay = FIRST_DELAY;
     if (reply.kind === "done") say(entry.word);
     else sayRefusal(reply.html ?? "");
   } else if (reply.kind === "moved") {
@@ -564,8 +565,9 @@ const searchFound = document.getElementById("guide-found");
 /** The field that searches the guideline, brought into view. */
 function guideSearch() {
   if (!guide) return null;
-  if (narrow.matches) guide.showPopover();
-  else if (document.body.classList.contains("guide-hidden")) toggleGuide();
+  if (narrow.matches) {
+    if (!guide.matches(":popover-open")) guide.showPopover();
+  } else if (document.body.classList.contains("guide-hidden")) toggleGuide();
   return searchField;
 }
 
