@@ -88,11 +88,11 @@ def hold(member: Membership, case: Case, *, own: bool = False) -> dict[str, Any]
 
 
 def decision_form(member: Membership, case: Case, data: Any) -> DecisionForm:
-    return DecisionForm(data, question=cases.question_of(case), content=cases.shown(case, member))
+    return DecisionForm(data, question=cases.question_of(case, member), content=cases.shown(case, member))
 
 
 def resolution_form(member: Membership, case: Case, data: Any, initial: dict[str, Any] | None = None) -> ResolutionForm:
-    question = cases.question_of(case)
+    question = cases.question_of(case, member)
     return ResolutionForm(data, question=question, content=cases.shown(case, member), initial=initial or {})
 
 

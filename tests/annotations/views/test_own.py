@@ -98,6 +98,17 @@ def test_keys_are_saved_and_stand_on_the_labels(project, lead, anna, client_of):
     assert 'value="complaint" id="q1-l1" data-key="k" aria-keyshortcuts="k"' in page
 
 
+def test_own_keys_decide_a_case_too(project, lead, anna, ben, client_of):
+    disputes.rated(project, [anna, ben], {"first": ("praise", "complaint")})
+    both = factories.member(project, "bo", "lead", "annotator", hotkeys={"intent": {"complaint": "k"}})
+
+    page = text(
+        client_of(both).get(reverse("annotations:adjudication-case", args=[project.uuid, Case.objects.get().uuid]))
+    )
+
+    assert 'value="complaint" id="q1-l1" data-key="k"' in page
+
+
 def test_a_collision_is_refused_with_a_sentence(anna, client_of):
     response = client_of(anna).post(url("my-keys", anna), {"key-0": "k", "key-1": "k"})
 
