@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy
 
 from annotations import gold, labelling
 from annotations.enums import DrawState, GoldStatus
@@ -23,11 +24,18 @@ FINAL = {
     GoldStatus.CORRECTED,
     GoldStatus.WITHIN_TOLERANCE,
 }
+# Why, where nobody had to decide.
+WHY = {
+    GoldStatus.WITHIN_TOLERANCE: gettext_lazy(
+        "The labels were close enough to be no conflict: the middle one stands, of two the lower."
+    ),
+    GoldStatus.CORRECTED: gettext_lazy("A lead checked it and corrected it."),
+}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A label that did not become the final one, both in words. `rationale` and `by` are those of the decision."""
+    """A label that did not become the final one, both in words. `cause` and `by` are those of a decision."""
 
     annotation: Annotation
     question: str
@@ -71,7 +79,7 @@ def _outcome(row: Annotation, question: QuestionReading, mine: Json, one: Gold) 
         mine=question.kind.describe(mine, question.labels, row.item.content),
         final=question.kind.describe(one.value, question.labels, row.item.content),
         status=str(one.status.label),
-        rationale=decision.rationale if decision else "",
+        rationale=decision.rationale if decision else str(WHY.get(one.status, "")),
         cause=str(decision.get_cause_display()) if decision else "",
         by=decision.by.name if decision and decision.by else "",
     )

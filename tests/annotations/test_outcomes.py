@@ -36,6 +36,21 @@ def test_a_decision_is_shown_to_whose_label_it_is_not(project, lead, anna, ben):
     assert found(ben) == [("praise", "complaint", "adjudicated", "It asks.")]
 
 
+def test_within_the_tolerance_it_says_that_nobody_had_to_decide(db):
+    project = factories.project("Scale")
+    factories.question(factories.version(project, questions=False), "grade", tuple("abcde"), task_type="ordinal")
+    people = [factories.member(project, name) for name in ("anna", "ben")]
+    project.protocol["questions"] = {"grade": {"conflict_gap": 0.25}}
+    project.save()
+    disputes.rated(project, people, {"near": ("d", "c"), "same": ("e", "e")}, key="grade")
+
+    ((mine, final, status, why),) = found(people[0])
+
+    assert (mine, final, status) == ("d", "c", "within tolerance")
+    assert why.startswith("The labels were close enough to be no conflict")
+    assert found(people[1]) == []
+
+
 def test_a_label_that_was_corrected_to_the_final_one_differs_no_more(project, lead, anna, ben):
     disputes.rated(project, [anna, ben], SAID)
     decide(lead)
