@@ -18,6 +18,7 @@ from annotations.models import (
     Assignment,
     Case,
     Draw,
+    Inquiry,
     Look,
     Pair,
     Resolution,
@@ -74,3 +75,4 @@ register_closed(Annotation, "wave_item__wave", "uuid", "member", "item", "seq", 
 register_closed(Revision, "annotation__wave_item__wave", "annotation", "number", "by", "at", "in_window")
 register_closed(Case, "draw__wave", "uuid", "draw", "question_key", "pair_key", "state")
 register_closed(Resolution, "case__draw__wave", "uuid", "case", "kind", "by", "at", "standing")
+register_closed(Inquiry, "wave_item__wave", "uuid", "item", "at", "answered_at")

@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations import adjudication, cases, draws, exporting, opening, publishing, queue, waves
+from annotations import adjudication, cases, draws, exporting, inquiries, opening, publishing, queue, waves
 from annotations import serializers as shapes
 from annotations.enums import Closing, WaveState
 from annotations.models import Case, Wave
@@ -223,6 +223,58 @@ class Promote(ConflictView):
 
 def example_text(sent: dict[str, Any] | None) -> adjudication.ExampleText | None:
     return adjudication.ExampleText(**sent) if sent else None
+
+
+# -- what was asked about items ----------------------------------------------------------------------------------------
+
+
+class Inquiries(MemberList):
+    """Questions about items, the oldest first; none of a wave whose draw is open and in which you may still rate."""
+
+    actions: ClassVar = {"GET": Action.EDIT_GUIDELINE}
+
+    @extend_schema(
+        responses=shapes.AskedSerializer(many=True), operation_id="inquiries_list", parameters=[shapes.InquiriesWanted]
+    )
+    def get(self, request: Request, project: UUID) -> Response:
+        rows = inquiries.for_lead(self.member)
+        state = self.wanted(shapes.InquiriesWanted).get("state")
+        rows = {"open": rows.open, "answered": rows.answered}[state]() if state else rows
+        return self.paged(rows, shapes.AskedSerializer)
+
+
+class InquiryView(MemberView):
+    """Whatever works on one question about an item."""
+
+    actions: ClassVar = {"GET": Action.EDIT_GUIDELINE, "POST": Action.EDIT_GUIDELINE}
+
+    def shown(self, inquiry: UUID) -> Response:
+        found = inquiries.find(self.member, inquiry)
+        return Response(shapes.AskedSerializer(found.inquiry, context={"member": self.member}).data)
+
+
+class InquiryAnswer(InquiryView):
+    """Answer it. Who asked and who labelled the item reads the answer once the draw of its wave has closed."""
+
+    actions: ClassVar = {"POST": Action.EDIT_GUIDELINE}
+
+    @extend_schema(request=shapes.InquiryAnswerSerializer, responses=shapes.AskedSerializer)
+    def post(self, request: Request, project: UUID, inquiry: UUID) -> Response:
+        found, sent = inquiries.find(self.member, inquiry), self.read(shapes.InquiryAnswerSerializer)
+        inquiries.answer(found.inquiry, text=sent["answer"], by=self.member, at=timezone.now())
+        return self.shown(inquiry)
+
+
+class InquiryExample(InquiryView):
+    """Put an answered question's item into the draft as an example, once the draw of its wave has closed."""
+
+    actions: ClassVar = {"POST": Action.EDIT_GUIDELINE}
+
+    @extend_schema(request=shapes.InquiryExampleSerializer, responses=ExampleSerializer)
+    def post(self, request: Request, project: UUID, inquiry: UUID) -> Response:
+        found, sent = inquiries.find(self.member, inquiry), self.read(shapes.InquiryExampleSerializer)
+        made = inquiries.promote(found.inquiry, **sent, by=self.member, at=timezone.now())
+        return Response(ExampleSerializer(made).data)
 
 
 # -- exports -----------------------------------------------------------------------------------------------------------

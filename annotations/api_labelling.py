@@ -11,7 +11,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations import labelling, publishing, serving
+from annotations import inquiries, labelling, publishing, serving
 from annotations import serializers as shapes
 from projects import guidelines
 from projects.api import MemberList, MemberView
@@ -69,6 +69,28 @@ class Skip(MemberView):
     def post(self, request: Request, project: UUID, assignment: UUID) -> Response:
         labelling.skip(self.member, assignment, **self.read(shapes.SkipSerializer), at=timezone.now())
         return Response(status=204)
+
+
+class Ask(MemberView):
+    """Ask about an item of yours, in hand or labelled. The same question again is the same one."""
+
+    actions: ClassVar = {"POST": Action.LABEL}
+
+    @extend_schema(request=shapes.AskSerializer, responses={201: shapes.InquiryKeptSerializer})
+    def post(self, request: Request, project: UUID, assignment: UUID) -> Response:
+        inquiries.assignment_of(self.member, assignment)
+        kept = inquiries.ask(self.member, assignment, **self.read(shapes.AskSerializer), at=timezone.now())
+        return Response(shapes.InquiryKeptSerializer({"inquiry": kept.uuid}).data, status=201)
+
+
+class Answers(MemberList):
+    """Your questions, and the answers about items that you labelled, newest first. An answer waits for its round."""
+
+    actions: ClassVar = {"GET": Action.LABEL}
+
+    @extend_schema(responses=shapes.ToldSerializer(many=True), operation_id="answers_list")
+    def get(self, request: Request, project: UUID) -> Response:
+        return self.paged(inquiries.to(self.member), shapes.ToldSerializer, ordering="-pk")
 
 
 class Unfinished(MemberView):

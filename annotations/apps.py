@@ -7,7 +7,7 @@ class AnnotationsConfig(AppConfig):
     verbose_name = _("annotations")
 
     def ready(self) -> None:
-        from annotations import cases, exporting, imported_rows, imported_waves, opening
+        from annotations import cases, exporting, imported_rows, imported_waves, inquiries, opening
         from projects import jobs, navigation
         from projects.enums import JobKind
 
@@ -16,3 +16,5 @@ class AnnotationsConfig(AppConfig):
         jobs.register(JobKind.RATINGS_PREVIEW, imported_rows.check)
         jobs.register(JobKind.RATINGS_IMPORT, imported_waves.run)
         navigation.beside("adjudicate", cases.open_count)
+        navigation.beside("inquiries", inquiries.open_count)
+        navigation.beside("work", inquiries.news)

@@ -139,10 +139,11 @@ def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
     )
 
 
-def question_of(case: Case) -> QuestionReading:
-    """The question of `case` with labels, rules and examples, as the version says under which it was rated."""
+def question_of(case: Case, member: Membership | None = None) -> QuestionReading:
+    """The question of `case` with labels, rules and examples, as the version says under which it was rated; with the
+    own keys of `member`, who is to choose a label by them."""
     version = case.draw.wave.version
-    question = guidelines.reading(version).question(case.question_key)
+    question = guidelines.reading(version, member.hotkeys if member else None).question(case.question_key)
     if question is None:
         raise Http404(_("The question of this case is not part of guideline %(version)s.") % {"version": version})
     return question

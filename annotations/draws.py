@@ -563,6 +563,14 @@ def may_see_figures(draw: Draw, member: Membership) -> bool:
     return Seat.objects.filter(wave=draw.wave_id, member=member, gave_up_at__isnull=False).exists()
 
 
+def hidden_from(member: Membership) -> QuerySet[Draw]:
+    """The open draws whose figures `member` may not see: `may_see_figures` as a condition."""
+    if Role.ANNOTATOR not in access.roles(member):
+        return Draw.objects.none()
+    gave_up = Seat.objects.filter(wave=OuterRef("wave"), member=member, gave_up_at__isnull=False)
+    return Draw.objects.open().filter(~Exists(gave_up), wave__project=member.project_id)
+
+
 def look(draw: Draw, *, by: Membership, at: datetime) -> None:
     """Log that `by` saw the interim figure of an open draw; only the first time is kept.
 

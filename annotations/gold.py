@@ -114,6 +114,11 @@ def of_item(item: Item) -> list[Gold]:
     return list(_of_chunk([item], _Questions(item.project)))
 
 
+def of_items(items: Sequence[Item]) -> Iterator[Gold]:
+    """The gold of some items of one project, in their order; a fixed number of queries."""
+    return _of_chunk(items, _Questions(items[0].project)) if items else iter(())
+
+
 def _of_chunk(items: Sequence[Item], questions: "_Questions") -> Iterator[Gold]:
     ratings = _ratings(items)
     cases = _cases(items)

@@ -9,8 +9,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from annotations import draws, gold
+from annotations import draws, gold, inquiries
 from annotations.enums import AssignmentState, CaseState, GoldStatus, WaveState
+from annotations.inquiries import Asked
 from annotations.models import Assignment, Case, Draw, Resolution, WaveItem
 from projects import access, reading
 from projects.differences import say
@@ -38,6 +39,7 @@ class Passage:
     wave_item: WaveItem
     hidden: bool
     said: list[Said]
+    asked: list[Asked]
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,13 @@ def of_item(item: Item, member: Membership) -> History:
     draw_of = {draw.pk: draw for draw in Draw.objects.filter(wave__wave_items__item=item).defer("population")}
     by_wave = {draw.wave_id: draw for draw in draw_of.values()}
     hides_names = _undecided(item) and access.allows(member, Action.ADJUDICATE)
+    asked = inquiries.of_item(item, member)
     passages = []
     for row in rows:
         draw = by_wave.get(row.wave_id)
         hidden = draw is not None and draw.is_open and not draws.may_see_figures(draw, member)
-        passages.append(Passage(row, hidden, [] if hidden else _said(row, hides_names)))
+        about = [one for one in asked if one.inquiry.wave_item_id == row.pk]
+        passages.append(Passage(row, hidden, [] if hidden else _said(row, hides_names), [] if hidden else about))
     finals = [] if any(passage.hidden for passage in passages) else _finals(item)
     return History(passages, finals)
 

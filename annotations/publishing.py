@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from annotations import draws, eligibility, label_counts, practice
@@ -151,6 +151,14 @@ def whats_new(member: Membership) -> News | None:
         return None
     since = member.acknowledged
     return News(version, since, guidelines.differences(since, version))
+
+
+def read_before(member: Membership, version: GuidelineVersion) -> GuidelineVersion | None:
+    """The version that `member` read last before `version`, so that they can look once more at what changed."""
+    earlier = Q(version__major__lt=version.major) | Q(version__major=version.major, version__minor__lt=version.minor)
+    rows = Acknowledgement.objects.filter(earlier, member=member).select_related("version")
+    newest = rows.order_by("-version__major", "-version__minor").first()
+    return newest.version if newest else None
 
 
 @transaction.atomic

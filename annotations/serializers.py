@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations import draws, opening, waves
+from annotations import draws, inquiries, opening, waves
 from annotations.cases import Dossier
 from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
 from annotations.forms.labelling import DRAFT_LIMIT, fits
-from annotations.models import Annotation, Case, Draw, Resolution, Wave
+from annotations.models import Annotation, Case, Draw, Inquiry, Resolution, Wave
 from projects.enums import ExampleKind
 from projects.models import in_order
 from projects.serializers import JsonField, written
@@ -207,6 +207,86 @@ class OwnAnnotationSerializer(serializers.ModelSerializer[Annotation]):
 
     def get_content(self, annotation: Annotation) -> dict[str, Any]:
         return dict(in_order(annotation.item.content, self.context["member"].project.shown_fields))
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    text = written(max_length=inquiries.TEXT_LIMIT)
+
+
+class InquiryKeptSerializer(serializers.Serializer[Any]):
+    inquiry = serializers.UUIDField()
+
+
+class ToldSerializer(serializers.Serializer[Any]):
+    """A question as who asked it or labelled the item reads it: without an answer that has to wait."""
+
+    inquiry = serializers.UUIDField()
+    content = serializers.DictField(help_text="field -> what is shown, in order")
+    text = serializers.CharField()
+    mine = serializers.BooleanField(help_text="you asked it")
+    answer = serializers.CharField(help_text="empty until it may be read")
+    answered_by = serializers.CharField()
+    is_new = serializers.BooleanField(help_text="its page has not shown it to you yet")
+
+    def to_representation(self, row: Inquiry) -> dict[str, Any]:
+        member = self.context["member"]
+        told = inquiries.told(row, member)
+        content = dict(in_order(told.item.content, member.project.shown_fields))
+        return {
+            "inquiry": str(told.inquiry),
+            "content": content,
+            **{name: getattr(told, name) for name in ("text", "mine", "answer", "answered_by", "is_new")},
+        }
+
+
+class InquiriesWanted(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=["open", "answered"], required=False)
+
+
+class AskedSerializer(serializers.Serializer[Any]):
+    """A question as a lead reads it; `by` and `at` are empty where they could tell who rated a conflict."""
+
+    uuid = serializers.UUIDField()
+    item = serializers.UUIDField()
+    content = serializers.DictField(help_text="field -> what is shown, in order")
+    text = serializers.CharField()
+    by = serializers.CharField(help_text="empty while the item may be a conflict, for who adjudicates")
+    at = serializers.DateTimeField(allow_null=True)
+    answer = serializers.CharField()
+    answered_by = serializers.CharField()
+    answered_at = serializers.DateTimeField(allow_null=True)
+    kept_back = serializers.BooleanField(help_text="the draw of its wave is open: nobody who labels reads an answer")
+    example = serializers.UUIDField(allow_null=True)
+
+    def to_representation(self, row: Inquiry) -> dict[str, Any]:
+        member = self.context["member"]
+        (asked,) = inquiries.shown([row], member)
+        return {
+            "uuid": str(row.uuid),
+            "item": str(row.item.uuid),
+            "content": dict(in_order(row.item.content, member.project.shown_fields)),
+            "text": row.text,
+            "by": asked.name,
+            "at": asked.at,
+            "answer": row.answer,
+            "answered_by": row.answered_by.name if row.answered_by else "",
+            "answered_at": row.answered_at,
+            "kept_back": asked.measured,
+            "example": str(row.example.uuid) if row.example else None,
+        }
+
+
+class InquiryAnswerSerializer(serializers.Serializer[Any]):
+    answer = written(max_length=inquiries.ANSWER_LIMIT)
+
+
+class InquiryExampleSerializer(serializers.Serializer[Any]):
+    question_key = serializers.CharField()
+    content = serializers.DictField(child=written(), help_text="field -> text")
+    value = JsonField()
+    confused_with = JsonField(required=False, default=None, allow_null=True)
+    rationale = written(required=False, default="", help_text="left out: the answer")
+    kind = serializers.ChoiceField(choices=ExampleKind.choices, default=ExampleKind.CLEAR)
 
 
 class ConflictsWanted(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from annotations.models import Annotation
 from annotations.serving import Task
 from projects import reading
 from projects.asking import Asked
-from projects.models import Item, Project
+from projects.models import Item, Membership, Project
 from projects.reading import Reading
 
 FIRST_WORDS = 180
@@ -64,18 +64,20 @@ class Given:
     problems: Mapping[str, str] | None = None
 
 
-def of_task(task: Task, given: Given | None = None) -> Sheet:
-    """The sheet of an item that is to be labelled: with what was just sent, else with the draft."""
+def of_task(task: Task, member: Membership, given: Given | None = None) -> Sheet:
+    """The sheet of an item that `member` is to label: with what was just sent, else with the draft."""
     draft = task.draft or {}
     if given is None:
         given = Given(draft.get("answers") or {}, draft.get("comment") or "")
-    return _sheet(task.assignment, task.content, reading.reading(task.version), given, draft.get("typed_at") or 0)
+    read = reading.reading(task.version, member.hotkeys)
+    return _sheet(task.assignment, task.content, read, given, draft.get("typed_at") or 0)
 
 
-def of_annotation(row: Annotation, project: Project, given: Given | None = None) -> Sheet:
-    """The sheet of a label that was given, with the questions of the version that it was given under."""
+def of_annotation(row: Annotation, member: Membership, given: Given | None = None) -> Sheet:
+    """The sheet of a label that `member` gave, with the questions of the version that it was given under."""
     given = given or Given(row.latest, row.comment)
-    return _sheet(row.uuid, dict(row.item.shown(project.shown_fields)), reading.reading(row.version), given, 0)
+    read = reading.reading(row.version, member.hotkeys)
+    return _sheet(row.uuid, dict(row.item.shown(member.project.shown_fields)), read, given, 0)
 
 
 def _sheet(key: UUID, content: Mapping[str, Any], read: Reading, given: Given, typed_at: int) -> Sheet:

@@ -44,6 +44,7 @@ class Change(TextChoices):
 class Origin(TextChoices):
     WRITTEN = "written", _("written")
     ADJUDICATED = "adjudicated", _("from an adjudicated conflict")
+    ASKED = "asked", _("from the answer to a question")
 
 
 class ExampleKind(TextChoices):

@@ -102,6 +102,9 @@ class Membership(models.Model):
         "GuidelineVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     submits = models.PositiveIntegerField(default=0, help_text=_("first submits so far; numbers the annotations"))
+    hotkeys = models.JSONField(
+        default=dict, blank=True, help_text=_("question key -> label key -> the member's own key for it")
+    )
 
     objects = MembershipQuerySet.as_manager()
 

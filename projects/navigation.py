@@ -41,6 +41,7 @@ ENTRIES = (
     Entry("waves", _("Waves"), "annotations:waves", Action.RUN_WAVES),
     Entry("agreement", _("Agreement"), "agreement:agreement", Action.SEE_AGREEMENT),
     Entry("adjudicate", _("Adjudicate"), "annotations:adjudication", Action.ADJUDICATE),
+    Entry("inquiries", _("Inquiries"), "annotations:inquiries", Action.EDIT_GUIDELINE),
     Entry("items", _("Items"), "projects:items", Action.SEE_ITEMS),
     Entry("exports", _("Export"), "annotations:exports", Action.EXPORT),
     Entry("members", _("Members"), "projects:members", Action.SEE_MEMBERS),

@@ -130,10 +130,14 @@ class Reading:
         return next((question for question in self.questions if question.key == key), None)
 
 
-def reading(version: GuidelineVersion) -> Reading:
-    """The version, to be read. Four queries; a published one is kept in memory, and then it is one: the styles."""
+def reading(version: GuidelineVersion, own: Mapping[str, Mapping[str, str]] | None = None) -> Reading:
+    """The version, to be read. Four queries; a published one is kept in memory, and then it is one: the styles.
+
+    own : a member's own keys (`Membership.hotkeys`), for a sheet that this member works on
+    """
     html, questions, loose = _read(version)
-    look = styles.worn([(one.key, one.labels) for one in questions], styles.chosen(version.project_id))
+    chosen = styles.with_own(styles.chosen(version.project_id), own or {})
+    look = styles.worn([(one.key, one.labels) for one in questions], chosen)
     return Reading(version, html, tuple(_dressed(question, look[question.key]) for question in questions), loose)
 
 

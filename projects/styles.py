@@ -34,6 +34,21 @@ def chosen(project: Project | int) -> dict[tuple[str, str], Style]:
     return {(row.question_key, row.label_key): Style(row.colour, row.hotkey) for row in rows}
 
 
+def with_own(
+    styles: Mapping[tuple[str, str], Style], own: Mapping[str, Mapping[str, str]]
+) -> dict[tuple[str, str], Style]:
+    """The project's choices with a member's own keys (question -> label -> key) in their place. A label whose chosen
+    key somebody took for another label of the question goes back to a key of its place."""
+    found = {
+        (question, label): style._replace(hotkey="") if style.hotkey in own.get(question, {}).values() else style
+        for (question, label), style in styles.items()
+    }
+    for question, keys in own.items():
+        for label, key in keys.items():
+            found[question, label] = found.get((question, label), Style("", ""))._replace(hotkey=key)
+    return found
+
+
 def dressed(
     question_key: str,
     labels: Sequence[LabelLike],

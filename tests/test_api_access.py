@@ -13,7 +13,7 @@ from rest_framework.authtoken.models import Token
 
 from agreement import runs
 from annotations import draws, exporting, serving
-from annotations.models import Annotation
+from annotations.models import Annotation, Inquiry
 from config import api_urls
 from projects import examples, guidelines, importing, jobs
 from projects.models import Membership, Project
@@ -70,6 +70,8 @@ task                POST    200  N
 submit              POST    422  N
 skip                POST    204  N
 unfinished          PUT     204  N
+ask                 POST    422  N
+answers             GET     200  N
 annotations         GET     200  N
 correct             POST    422  N
 agreement           GET     200  A L
@@ -82,6 +84,9 @@ claim               DELETE  204  L
 resolve             POST    422  L
 reopen              POST    422  L
 promote             POST    422  L
+inquiries           GET     200  A L
+inquiry-answer      POST    422  A L
+inquiry-example     POST    422  A L
 exports             GET     200  A L
 exports             POST    422  A L
 export-file         GET     200  A L
@@ -89,8 +94,8 @@ export-file         GET     200  A L
 ROWS = [(name, method, int(status), set(who)) for name, method, status, *who in map(str.split, TABLE.split("\n")[1:-1])]
 ROLES = {"ada": {"A"}, "lea": {"L"}, "anna": {"N"}, "cora": {"L", "N"}}
 # What belongs to anna: the same role in the same project is not enough.
-OWN = {"submit", "skip", "unfinished", "correct"}
-BODIES = {"submit": {"answers": {}}, "correct": {"answers": {}}, "skip": {"reason": "other"}}
+OWN = {"submit", "skip", "unfinished", "correct", "ask"}
+BODIES = {"submit": {"answers": {}}, "correct": {"answers": {}}, "skip": {"reason": "other"}, "ask": {"text": " "}}
 # A member whose role has nothing to do with a job does not learn that there is one.
 HIDDEN = {"job"}
 
@@ -121,6 +126,9 @@ class World:
         jobs.run_waiting(limit=1)
         self.wave = self._open_wave(lea)
         self.task = serving.next_task(anna, at=factories.NOW)
+        one = disputes.case_of("one")
+        asked = {"item": one.item, "wave_item": one.wave_item, "by": anna, "at": factories.NOW}
+        self.inquiry = Inquiry.objects.create(text="What is it?", **asked)
         self.draft = guidelines.draft_of(self.project, by=lea)
         self.example = examples.add_example(
             self.draft, question_key="intent", content={"text": "Great."}, value="praise", by=lea
@@ -142,6 +150,7 @@ class World:
             "draw": self.draw,
             "annotation": Annotation.objects.filter(member=self.people["anna"]).first(),
             "case": disputes.case_of("one"),
+            "inquiry": self.inquiry,
         }
         texts = {"question": "intent", "label": "praise", "assignment": self.task.assignment}
         return texts.get(argument) or values[argument].uuid
@@ -215,7 +224,10 @@ def test_nothing_of_another_project_is_found(world) -> None:
     assert found == {(name, method): 404 for name, method, _arguments in FOREIGN}
 
 
-LISTS = ["members", "versions", "items", "waves", "annotations", "agreement", "gates", "conflicts", "exports"]
+LISTS = [
+    *("members", "versions", "items", "waves", "annotations", "answers", "agreement", "gates", "conflicts"),
+    *("inquiries", "exports"),
+]
 
 
 def test_lists_hold_nothing_of_another_project(world) -> None:

@@ -18,7 +18,7 @@ from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
 from annotations import draws, labelling, serving
-from annotations.models import Annotation, Assignment, Case, Proposal, SentBack
+from annotations.models import Annotation, Assignment, Case, Inquiry, Proposal, SentBack
 from projects import guidelines, importing, members
 from projects.enums import Role
 from projects.models import Example, GuidelineVersion, Item, Membership, Project
@@ -106,6 +106,9 @@ class Neighbour:
         self.sent = SentBack.objects.create(annotation=hers, case=case, reason="look again", by=self.boss, at=now)
         decision = {"value": "praise", "rationale": "thanks", "cause": "slip"}
         self.proposal = Proposal.objects.create(case=case, by=raters[0], to=self.boss, at=now, **decision)
+        asked = {"item": case.item, "wave_item": case.wave_item, "text": "What is it?", "at": now}
+        answered = {"answer": "Praise.", "answered_by": self.boss, "answered_at": now}
+        self.inquiry = Inquiry.objects.create(by=raters[0], **asked, **answered)
         rows = SimpleUploadedFile("rows.csv", b"id,text\n1,one\n")
         self.job = importing.start(self.project, upload=rows, name="rows.csv", by=self.boss)
 
@@ -128,6 +131,7 @@ class Neighbour:
             "lineage": self.example.lineage,
             "sent": self.sent.uuid,
             "proposal": self.proposal.uuid,
+            "inquiry": self.inquiry.uuid,
         }
 
 
@@ -227,7 +231,7 @@ def test_the_same_addresses_do_exist_for_their_own_people(mine) -> None:
 
 def test_nothing_was_changed_by_asking(mine, theirs) -> None:
     def everything() -> list[object]:
-        rows = [Project, GuidelineVersion, Membership, Item, Example, Annotation, Assignment, Case]
+        rows = [Project, GuidelineVersion, Membership, Item, Example, Annotation, Assignment, Case, Inquiry]
         return [list(model.objects.order_by("pk").values()) for model in rows]
 
     before = everything()

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import adjudication, cases, opinions, precedents, queue, together
+from annotations import adjudication, cases, inquiries, opinions, precedents, queue, together
 from annotations.adjudication import ExampleText
 from annotations.forms.adjudication import (
     DecisionForm,
@@ -48,6 +48,7 @@ def page(request: HtmxRequest, member: Membership, case: Case, *, status: int = 
             )
             for ended in opinions.shown(case)
         ],
+        "asked": inquiries.of_item(case.item, member),
         "send_back_form": SendBackForm(sides=dossier.sides),
         **hold(member, case, own=dossier.own),
     }
@@ -87,11 +88,11 @@ def hold(member: Membership, case: Case, *, own: bool = False) -> dict[str, Any]
 
 
 def decision_form(member: Membership, case: Case, data: Any) -> DecisionForm:
-    return DecisionForm(data, question=cases.question_of(case), content=cases.shown(case, member))
+    return DecisionForm(data, question=cases.question_of(case, member), content=cases.shown(case, member))
 
 
 def resolution_form(member: Membership, case: Case, data: Any, initial: dict[str, Any] | None = None) -> ResolutionForm:
-    question = cases.question_of(case)
+    question = cases.question_of(case, member)
     return ResolutionForm(data, question=question, content=cases.shown(case, member), initial=initial or {})
 
 

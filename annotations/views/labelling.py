@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotations import labelling, serving, sheets
+from annotations import labelling, publishing, serving, sheets
 from annotations.enums import SkipReason
 from annotations.forms.labelling import answers_in, comment_in, draft_in, seconds_in
 from annotations.models import Annotation
@@ -81,7 +81,7 @@ def submit(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpRespons
     except Invalid as error:
         given = Given(answers, comment, _problems(error))
         task = serving.shown_again(member, assignment)
-        return _task_page(request, member, task, sheets.of_task(task, given), status=422)
+        return _task_page(request, member, task, sheets.of_task(task, member, given), status=422)
     notice = _("You had labelled this item already, and otherwise: that label stands. Undo corrects it.")
     return _on(request, member, notice if saved.differs else "")
 
@@ -100,7 +100,7 @@ def skip(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
         task = serving.shown_again(member, assignment)
         answers = answers_in(request.POST, labelling.questions_of(member, assignment))
         given = Given(answers, note, {"": error.message})
-        return _task_page(request, member, task, sheets.of_task(task, given), status=422)
+        return _task_page(request, member, task, sheets.of_task(task, member, given), status=422)
     return _on(request, member)
 
 
@@ -161,7 +161,7 @@ def _on(request: HtmxRequest, member: Membership, notice: str = "") -> HttpRespo
 def _next(request: HtmxRequest, member: Membership, notice: str = "") -> HttpResponse:
     task = serving.next_task(member, at=timezone.now())
     if isinstance(task, Task):
-        return _task_page(request, member, task, sheets.of_task(task), notice=notice)
+        return _task_page(request, member, task, sheets.of_task(task, member), notice=notice)
     first = {"acknowledge": "annotations:acknowledge", "practice": "annotations:practice"}.get(task.code)
     if first and (url := navigation.url_of(first, member)):
         return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
@@ -184,7 +184,7 @@ def _correction_page(
 ) -> HttpResponse:
     context = {
         "annotation": row,
-        "sheet": sheets.of_annotation(row, member.project, given),
+        "sheet": sheets.of_annotation(row, member, given),
         "still_counts": row.window_ends > timezone.now(),
     }
     return _answer(request, member, "annotations/labelling/_correction.html", context, status)
@@ -196,6 +196,9 @@ def _answer(
     context |= {"member": member, "fragment": fragment}
     if request.htmx:
         return render(request, fragment, context, status=status)
+    sheet = context.get("sheet")
+    if sheet:
+        context["read_before"] = publishing.read_before(member, sheet.reading.version)
     context |= {"nav": "label", "guideline_hidden": request.COOKIES.get(HIDDEN_COOKIE) == "hidden"}
     return render(request, "annotations/labelling/label.html", context, status=status)
 

@@ -32,7 +32,7 @@ PAGE = 50
 def history(request: HttpRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.LABEL)
     question, _colon, value = request.GET.get("label", "").partition(":")
-    rows = labelling.history(member, question=question, value=value)
+    rows = labelling.history(member, question=question, value=value).select_related("assignment")
     if before := request.GET.get("before"):
         rows = rows.filter(seq__lt=_number(before))
     found = list(rows[: PAGE + 1])
@@ -118,7 +118,7 @@ def _form(
         "member": member,
         "nav": "work",
         "annotation": row,
-        "sheet": sheets.of_annotation(row, member.project, given),
+        "sheet": sheets.of_annotation(row, member, given),
         "still_counts": row.window_ends > timezone.now(),
     }
     template = "_form" if request.htmx else "label"

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotations import draws, serving
 from annotations.enums import SlotKind
-from annotations.models import Annotation, Assignment, Slot, Wave
+from annotations.models import Annotation, Assignment, Inquiry, Slot, Wave
 from projects.models import Membership
 from tests import factories
 
@@ -94,11 +94,18 @@ def steps(client: Client, anna: Membership) -> Iterator[tuple[str, str, HttpResp
         yield f"{place} page with draft", kind, client.get(url("label"))
         yield f"{place} wrong", kind, client.post(url("label-submit", key), bad, headers=HX)
         yield f"{place} wrong skip", kind, client.post(url("label-skip", key), {"reason": "bored"}, headers=HX)
+        yield f"{place} asked", kind, client.post(url("label-ask", key), {"text": "What is it?"}, headers=HX)
+        yield f"{place} asked nothing", kind, client.post(url("label-ask", key), {"text": " "}, headers=HX)
+        yield f"{place} page to ask", kind, client.get(url("label-ask", key))
+        _answer_all(anna)
+        yield f"{place} answers", kind, client.get(url("my-answers"))
+        yield f"{place} final labels", kind, client.get(url("my-final-labels"))
         yield f"{place} submit", kind, client.post(url("label-submit", key), good, headers=HX)
         yield f"{place} repeated", kind, client.post(url("label-submit", key), good, headers=HX)
         yield f"{place} skip after", kind, client.post(url("label-skip", key), {"reason": "other"}, headers=HX)
         row = Annotation.objects.get(assignment__uuid=key)
         yield f"{place} work", kind, client.get(url("my-work"))
+        yield f"{place} pace", kind, client.get(url("my-pace"))
         yield f"{place} one of my work", kind, client.get(url("my-label", row.uuid))
         yield f"{place} undo", kind, client.get(url("label-undo"), headers=HX)
         yield f"{place} correct", kind, client.post(url("label-correct", row.uuid), bad, headers=HX)
@@ -109,6 +116,11 @@ def steps(client: Client, anna: Membership) -> Iterator[tuple[str, str, HttpResp
         yield f"{place} work after the window", kind, client.get(url("my-work"))
         late = client.post(url("label-correct", row.uuid), {"answer-intent": "praise"}, headers=HX)
         yield f"{place} corrected late", kind, late
+
+
+def _answer_all(anna: Membership) -> None:
+    lead = anna.project.memberships.get(alias="lea")
+    Inquiry.objects.filter(by=anna).update(answer="Praise.", answered_by=lead, answered_at=timezone.now())
 
 
 @pytest.mark.one_database

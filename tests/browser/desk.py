@@ -41,6 +41,8 @@ PROJECTS: dict[str, dict[str, Any]] = {
     "axe": {"count": 3},
     "still": {},
     "weight": {},
+    "asking": {},
+    "search": {},
     "topics": {"questions": TOPICS},
     "words": {"questions": WORDS},
     "family": {"questions": PARTS, "texts": [FAMILY]},

@@ -218,6 +218,48 @@ def test_an_item_of_200_000_characters_stays_usable(desk: Desk) -> None:
     assert sorted(len(row["content"]["text"]) > 200_000 for row in desk.given("long")) == [False, False, True]
 
 
+# -- asking, and the guideline at hand --------------------------------------------------------------------------------
+
+
+def test_a_question_is_kept_while_offline_and_sent_once_with_the_item_still_in_hand(desk: Desk) -> None:
+    page = desk.at("asking")
+    before = sheet(page)
+    press(page, "q")
+    page.keyboard.type("is 1 a complaint?")
+    axe(page)
+    page.context.set_offline(True)
+    press(page, "Control+Enter")
+    state(page).to_have_text("kept here, will be sent")
+
+    page.context.set_offline(False)
+
+    state(page).to_have_text("your question is sent")
+    assert sheet(page) == before
+    goes_on(page, lambda: press(page, "1"))
+    uuid = desk.projects["asking"].split("/")[2]
+    asked = page.request.get(f"/api/v1/projects/{uuid}/answers/").json()["results"]
+    assert [(one["text"], one["mine"], one["answer"]) for one in asked] == [("is 1 a complaint?", True, "")]
+
+
+def test_the_guideline_is_searched_by_key_and_left_with_escape(desk: Desk) -> None:
+    page = desk.at("search")
+    press(page, "/")
+    page.keyboard.type("PRÁISE")
+    expect(page.locator("#guide-all mark")).to_have_text(["praise", "praise"])
+    expect(page.locator("#guide-all .rule:visible")).to_have_count(1)
+    expect(page.locator("#guide-found")).to_have_text("found: 2")
+    axe(page)
+
+    press(page, "Escape")
+
+    expect(page.locator("#guide-all mark")).to_have_count(0)
+    expect(page.locator("#guide-all .rule:visible")).to_have_count(3)
+    goes_on(page, lambda: press(page, "2"))
+    page.goto(desk.label("sixty"))
+    press(page, "/", "/")
+    expect(page.locator("#guide-search")).to_be_focused()
+
+
 # -- safety ------------------------------------------------------------------------------------------------------------
 
 

@@ -173,9 +173,23 @@ function fieldsOf(sent, submitter) {
 /** Keep it here first, then send it: whatever happens in between, it is sent again until the server has said so. */
 function send(sent, submitter) {
   if (busy) return;
+  if (sent.id === "ask") {
+    sendQuestion(sent);
+    return;
+  }
   const word = sent.id === "skip" ? "skipped" : isTask() ? "saved" : "corrected";
   const entry = { sheet: sheet(), url: sent.action, fields: fieldsOf(sent, submitter), word, at: Date.now() };
   unsent.put(entry.sheet, entry);
+  deliver(entry);
+}
+
+/** A question is kept and sent like a label, but brings no other sheet: the item stays in hand. */
+function sendQuestion(sent) {
+  const entry = { sheet: `ask:${sheet()}:${Date.now()}`, url: sent.action, fields: fieldsOf(sent), word: "asked", at: Date.now() };
+  unsent.put(entry.sheet, entry);
+  sent.hidePopover();
+  sent.reset();
+  item()?.focus({ preventScroll: true });
   deliver(entry);
 }
 
@@ -203,7 +217,11 @@ async function deliver(entry) {
 }
 
 function settle(reply, entry) {
-  if (reply.kind === "moved") {
+  if (entry.word === "asked") {
+    delay = FIRST_DELAY;
+    if (reply.kind === "done") say(entry.word);
+    else sayRefusal(reply.html ?? "");
+  } else if (reply.kind === "moved") {
     location.assign(reply.url);
   } else if (reply.kind === "wrong") {
     say("");
@@ -446,9 +464,10 @@ document.addEventListener("input", (event) => {
 const ACTIONS = {
   c: () => document.getElementById("comment")?.focus(),
   g: () => toggleGuide(),
+  q: () => openAsk(),
   s: () => openSkip(),
   z: () => task().querySelector("a[data-undo]")?.click(),
-  "/": () => active()?.querySelector(".label-filter")?.focus(),
+  "/": () => (active()?.querySelector(".label-filter") ?? guideSearch())?.focus(),
 };
 
 document.addEventListener("keydown", (event) => {
@@ -461,10 +480,21 @@ document.addEventListener("keydown", (event) => {
     enter();
     return;
   }
+  if (event.key === "/" && event.target.matches(".label-filter") && !event.target.value) {
+    // Once more: on from the labels to the guideline.
+    event.preventDefault();
+    guideSearch()?.focus();
+    return;
+  }
   if (event.key === "Enter" && event.target.matches(".label-filter")) {
     event.preventDefault();
     const first = event.target.closest("fieldset").querySelector(".label:not([hidden])");
     if (first) answer(first.control ?? first);
+    return;
+  }
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form?.id === "ask") {
+    event.preventDefault();
+    event.target.form.requestSubmit();
     return;
   }
   const key = pressed(event);
@@ -493,6 +523,12 @@ function react(key, target) {
 
 function leave(target) {
   if (document.querySelector(":popover-open")) return;
+  if (target === searchField) {
+    searchField.value = "";
+    searchGuide();
+    item()?.focus({ preventScroll: true });
+    return;
+  }
   if (isTyping(target) && task().contains(target)) {
     if (target.matches(".label-filter")) {
       target.value = "";
@@ -511,10 +547,42 @@ function openSkip() {
   skip.querySelector("[data-key]").focus();
 }
 
+function openAsk() {
+  const card = document.getElementById("ask");
+  if (!card) return;
+  card.showPopover();
+  document.getElementById("ask-text").focus();
+}
+
 // -- the guideline at hand ----------------------------------------------------------------------------------------------
 
 const guide = document.getElementById("guide");
 const narrow = matchMedia("(max-width: 860px)");
+
+const searchField = document.getElementById("guide-search");
+const searchFound = document.getElementById("guide-found");
+
+/** The field that searches the guideline, brought into view. */
+function guideSearch() {
+  if (!guide) return null;
+  if (narrow.matches) {
+    if (!guide.matches(":popover-open")) guide.showPopover();
+  } else if (document.body.classList.contains("guide-hidden")) toggleGuide();
+  return searchField;
+}
+
+async function searchGuide() {
+  turnGuide(false);
+  try {
+    const { search } = await import(searchField.dataset.module);
+    const found = search(document.getElementById("guide-all"), searchField.value);
+    searchFound.textContent = searchField.value.trim() ? searchFound.dataset.found.replace("%s", found) : "";
+  } catch {
+    searchFound.textContent = state.dataset.offline;
+  }
+}
+
+searchField?.addEventListener("input", searchGuide);
 
 function toggleGuide() {
   if (!guide) return;
@@ -529,6 +597,7 @@ function toggleGuide() {
 
 function showRule(id) {
   const rule = document.getElementById(id);
+  if (searchField?.value.trim()) return;
   if (!guide || !rule || task().dataset.version !== bench.dataset.guide) return;
   const copy = rule.cloneNode(true);
   copy.removeAttribute("id");

@@ -129,8 +129,8 @@ def test_the_frame_offers_what_the_roles_allow(
     keys = {m.alias: [link.key for link in navigation.links(m)] for m in (admin, lead, anna)}
 
     assert keys == {
-        "ada": ["home", "guideline", "waves", "agreement", "items", "exports", "members", "settings"],
-        "lea": ["home", "guideline", "waves", "agreement", "adjudicate", "items", "exports", "members"],
+        "ada": ["home", "guideline", "waves", "agreement", "inquiries", "items", "exports", "members", "settings"],
+        "lea": ["home", "guideline", "waves", "agreement", "adjudicate", "inquiries", "items", "exports", "members"],
         "anna": ["label", "work", "guideline"],
     }
 
