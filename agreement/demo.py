@@ -17,9 +17,9 @@ from django.core.files.base import ContentFile
 from django.utils.translation import gettext as _
 
 from agreement import gates, runs
-from annotations import adjudication, cases, draws, labelling, publishing, serving
+from annotations import adjudication, cases, draws, inquiries, labelling, publishing, serving
 from annotations.enums import SkipReason, WaveState
-from annotations.models import Assignment, Case, Draw, Wave
+from annotations.models import Assignment, Case, Draw, Inquiry, Wave
 from projects import drafts, guidelines, importing, jobs, labels, members
 from projects.enums import Change, ExampleKind, Role
 from projects.examples import add_example
@@ -68,6 +68,13 @@ class Demo:
         self._import("reviews-march.jsonl", texts[:half])
         self._wave(self._size(FIRST_WAVE), pilot=True)
         self._adjudicate(leave=LEFT_OPEN)
+        answered = self._ask(_("It asks, and it complains. Which of the two do I take?"))
+        inquiries.answer(
+            answered,
+            text=_("What the writer wants to end. A question that no answer would settle is a complaint."),
+            by=self.lead,
+            at=self.at + timedelta(hours=1),
+        )
         self._second_guideline()
         self._import("reviews-april.jsonl", texts[half:])
         self._wave(self._size(SECOND_WAVE))
@@ -212,6 +219,7 @@ class Demo:
                 before, reason=_("The demo goes on, so that there is something to label."), by=self.lead, at=self.at
             )
         self._label(limit=self._size(40))
+        self._ask(_("Do I judge the tone here, or what happened?"))
 
     # -- ratings -------------------------------------------------------------------------------------------------------
 
@@ -261,6 +269,17 @@ class Demo:
             )
         noisy = self.rng.gauss(truth.urgency + habits["urgency"]["bias"], habits["urgency"]["noise"])
         return {"intent": intent, "urgency": str(min(4, max(1, round(noisy))))}
+
+    def _ask(self, text: str) -> Inquiry:
+        """Somebody asks about what they labelled last that both asks and complains, or about their last item."""
+        given = Assignment.objects.filter(member=self.team[1], item__project=self.project).select_related("item")
+        newest = list(given.order_by("-pk")[:100])
+        both = [one for one in newest if self._asks_and_complains(one.item.external_id)]
+        return inquiries.ask(self.team[1], (both or newest)[0].uuid, text=text, at=self.at)
+
+    def _asks_and_complains(self, external_id: str) -> bool:
+        truth = self.truth[external_id]
+        return {truth.intent, truth.confusable} == {"complaint", "question"}
 
     # -- decisions -----------------------------------------------------------------------------------------------------
 
