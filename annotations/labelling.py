@@ -104,9 +104,10 @@ def submit(
     if row.state == AssignmentState.SUBMITTED:
         return Saved(row.annotation.uuid, repeated=True, differs=_differs(row, answers, comment))
     cleaned = clean_answers(row.version, answers, row.item.content)
+    said = _comment_by(member, comment)
     slot = _take_slot(row, member, at)
     row.member = member
-    annotation = _annotate(row, cleaned, _comment(comment), slot=slot, seconds=_seconds(seconds, row, at), at=at)
+    annotation = _annotate(row, cleaned, said, slot=slot, seconds=_seconds(seconds, row, at), at=at)
     Assignment.objects.filter(pk=row.pk).update(state=AssignmentState.SUBMITTED, ended_at=at, draft=None)
     if slot is not None:
         serving.count_rating(slot, rater=member.pk, at=at)
@@ -254,7 +255,7 @@ def correct(member: Membership, annotation: UUID, *, answers: dict[str, Any], at
     )
     if row is None:
         raise Http404(_("There is no such label among yours."))
-    cleaned, comment = clean_answers(row.version, answers, row.item.content), _comment(comment)
+    cleaned, comment = clean_answers(row.version, answers, row.item.content), _comment_by(member, comment)
     if cleaned == row.latest and comment == row.comment:
         return Saved(row.uuid, repeated=True)
     number = row.revisions_count + 1
@@ -333,6 +334,14 @@ def skipped(member: Membership) -> QuerySet[Assignment]:
     """What `member` has skipped and not labelled since, newest first."""
     rows = member.assignments.filter(state=AssignmentState.SKIPPED)
     return rows.select_related("item", "version").order_by("-pk")
+
+
+def _comment_by(member: Membership, comment: str) -> str:
+    """What stands beside the answers. Raises BadAnswers where the project asks for a comment and there is none."""
+    said = _comment(comment)
+    if member.project.comment_required and not said:
+        raise BadAnswers({"": _("Write a comment: this project asks for one with every label.")})
+    return said
 
 
 def _comment(text: str) -> str:

@@ -67,6 +67,7 @@ class Project(models.Model):
     notice = models.CharField(max_length=300, blank=True, help_text=_("shown on every page of the project"))
     protocol = models.JSONField(default=protocol_defaults)
     shown_fields = models.JSONField(default=list, help_text=_("the fields of an item that are shown, in order"))
+    comment_required = models.BooleanField(default=False, help_text=_("whether every label needs a comment"))
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
 

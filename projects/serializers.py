@@ -37,8 +37,8 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
 
     class Meta:
         model = Project
-        fields = ["uuid", "name", "description", "notice", "shown_fields", "created_at", "roles"]
-        read_only_fields = ["uuid", "notice", "shown_fields", "created_at"]
+        fields = ["uuid", "name", "description", "notice", "shown_fields", "comment_required", "created_at", "roles"]
+        read_only_fields = ["uuid", "notice", "shown_fields", "comment_required", "created_at"]
 
     def get_roles(self, project: Project) -> list[str]:
         member: Membership | None = self.context.get("memberships", {}).get(project.pk)

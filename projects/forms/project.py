@@ -28,6 +28,13 @@ class SettingsForm(ProjectForm):
     """The settings of a project; its protocol has a page of its own."""
 
     class Meta(ProjectForm.Meta):
-        fields = ["name", "description", "notice"]
-        labels = {**ProjectForm.Meta.labels, "notice": _("Notice")}
-        help_texts = {"notice": _("One sentence, shown to all members on every page of the project.")}
+        fields = ["name", "description", "notice", "comment_required"]
+        labels = {
+            **ProjectForm.Meta.labels,
+            "notice": _("Notice"),
+            "comment_required": _("Every label needs a comment"),
+        }
+        help_texts = {
+            "notice": _("One sentence, shown to all members on every page of the project."),
+            "comment_required": _("From the next label on. Otherwise a comment can be written and need not be."),
+        }

@@ -70,6 +70,21 @@ def test_submit_of_a_bad_answer_names_it_and_keeps_the_item(wave, anna, answers,
     assert not Annotation.objects.exists()
 
 
+def test_a_project_that_asks_for_a_comment_takes_no_label_without_one(wave, anna):
+    anna.project.comment_required = True
+    anna.project.save()
+    task = serving.next_task(anna, at=AT)
+
+    with pytest.raises(labelling.BadAnswers, match="Write a comment"):
+        labelling.submit(anna, task.assignment, answers=COMPLAINT, comment=" ", at=AT)
+    assert serving.next_task(anna, at=AT).assignment == task.assignment
+    saved = labelling.submit(anna, task.assignment, answers=COMPLAINT, comment="It is broken.", at=AT)
+    with pytest.raises(labelling.BadAnswers, match="Write a comment"):
+        labelling.correct(anna, saved.annotation, answers=PRAISE, at=AT)
+
+    assert [one.comment for one in Annotation.objects.all()] == ["It is broken."]
+
+
 def test_late_submit_counts_while_the_slot_is_unclaimed(wave, anna):
     task = serving.next_task(anna, at=AT)
 

@@ -42,6 +42,7 @@ PROJECTS: dict[str, dict[str, Any]] = {
     "still": {},
     "weight": {},
     "asking": {},
+    "comment": {"comment_required": True},
     "search": {},
     "topics": {"questions": TOPICS},
     "words": {"questions": WORDS},
@@ -56,10 +57,15 @@ PROJECTS: dict[str, dict[str, Any]] = {
 
 
 def project(
-    name: str, questions: Sequence[dict[str, Any]] = PLAIN, *, texts: Sequence[str] = (), count: int = 12
+    name: str,
+    questions: Sequence[dict[str, Any]] = PLAIN,
+    *,
+    texts: Sequence[str] = (),
+    count: int = 12,
+    comment_required: bool = False,
 ) -> Project:
     """A project with a wave of items that is open to anna and ben; no item of it is overlap."""
-    made = factories.project(name)
+    made = factories.project(name, comment_required=comment_required)
     version = factories.version(made, questions=False)
     for asked in questions:
         factories.question(version, **asked)

@@ -204,6 +204,18 @@ def test_skip_takes_a_reason_by_its_key(desk: Desk) -> None:
     expect(page.locator("main")).to_contain_text("a language I do not read")
 
 
+def test_a_comment_that_is_asked_for_is_the_last_answer(desk: Desk) -> None:
+    page = desk.at("comment")
+    press(page, "1")
+    expect(page.locator("#comment")).to_be_focused()
+    page.keyboard.type("It does not start.")
+    goes_on(page, lambda: press(page, "Control+Enter"))
+
+    assert [(one["answers"], one["comment"]) for one in desk.given("comment")] == [
+        ({"intent": "complaint"}, "It does not start.")
+    ]
+
+
 def test_an_item_of_200_000_characters_stays_usable(desk: Desk) -> None:
     page = desk.at("long")
     for _ in range(3):

@@ -39,7 +39,16 @@ def test_projects_need_a_name(outsider, data) -> None:
 def test_annotator_reads_the_project_without_its_protocol(anna) -> None:
     project = Api(anna).get("project")
 
-    assert sorted(project) == ["created_at", "description", "name", "notice", "roles", "shown_fields", "uuid"]
+    assert sorted(project) == [
+        "comment_required",
+        "created_at",
+        "description",
+        "name",
+        "notice",
+        "roles",
+        "shown_fields",
+        "uuid",
+    ]
     assert project["roles"] == ["annotator"]
 
 

@@ -398,6 +398,13 @@ function answer(input) {
 /** To the question that is to be answered next, or with all of them to the next item. */
 function goOn(question) {
   const next = following(question);
+  const comment = form().elements.comment;
+  if (!next && comment.required && !comment.value.trim()) {
+    typed();
+    say("comment");
+    comment.focus();
+    return;
+  }
   if (!next) {
     form().requestSubmit();
     return;
