@@ -61,8 +61,8 @@ class Weighting:
 
 
 @dataclass(frozen=True)
-class ByRater:
-    """One statistic of every rater, on one axis."""
+class Listed:
+    """One statistic of every rater, or of every label where answers are sets, on one axis."""
 
     title: str
     rows: list[Figure]
@@ -75,7 +75,7 @@ class Expert:
 
     sentence: str
     figures: list[Figure]
-    lists: list[ByRater]
+    lists: list[Listed]
 
 
 @dataclass(frozen=True)
@@ -237,18 +237,24 @@ def _expert(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | Non
         return None  # for sets and spans there is no figure against an expert
     pooled = [key for key, entry in statistics.items() if key.startswith("expert_") and isinstance(entry, Mapping)]
     lists = [key for key, rows in statistics.items() if key.startswith("expert_") and isinstance(rows, list)]
-    by_rater = []
-    for key in lists:
-        axis, spans = charts.forest([worded.ends(entry) for entry in statistics[key]])
-        rows = [
-            worded.of(names.get(entry["rater"], entry["rater"]), entry, span=span)
-            for entry, span in zip(statistics[key], spans, strict=True)
-        ]
-        by_rater.append(ByRater(_(BY_RATER.get(key, key)), rows, axis))
     about = {"name": names.get(found["rater"], found["rater"]), "items": sentences.items(found["rated"])}
     sentence = _("%(name)s is the expert of this draw and rated %(items)s of it. What follows is agreement with them.")
     figures = [worded.of(rater_rows.title_of(result, key), statistics[key]) for key in pooled]
-    return Expert(sentence % about, figures, by_rater)
+    return Expert(sentence % about, figures, [_listed(result, key, names) for key in lists])
+
+
+def _listed(result: Mapping[str, Any], key: str, names: Mapping[str, str]) -> Listed:
+    """A statistic that has an entry for each rater, or for each label."""
+    entries = result["statistics"][key]
+    called = {label["key"]: label["name"] for label in result["labels"]} | dict(names)
+    axis, spans = charts.forest([worded.ends(entry) for entry in entries])
+    of_what = [str(entry["rater"] if "rater" in entry else entry["label"]) for entry in entries]
+    rows = [
+        worded.of(called.get(name, name), entry, span=span)
+        for name, entry, span in zip(of_what, entries, spans, strict=True)
+    ]
+    title = _(BY_RATER[key]) if key in BY_RATER else rater_rows.title_of(result, key)
+    return Listed(title, rows, axis)
 
 
 def _skips(result: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[str, str, int]]:

@@ -339,6 +339,23 @@ def test_cell_costs_the_same_queries_for_more_items(client_of, version, lead, an
     assert queries(1) == queries(3)
 
 
+def test_sets_of_labels_with_an_expert_have_a_page_and_a_report(client_of, version, lead, anna, ben) -> None:
+    factories.question(version, "topics", ("list", "map"), text="What is it about?", task_type="multilabel")
+    said = [{anna: {"topics": ["list"]}, ben: {"topics": ["list", "map"]}}, {anna: {"topics": []}, ben: {"topics": []}}]
+    draw = rows.draw(version, said, by=lead, closing="complete", expert=str(ben.uuid))
+    runs.compute(draw, at=LATER)
+    client = client_of(lead)
+
+    report = reverse("agreement:report", args=[lead.project.uuid])
+    shown = [client.get(url) for url in (address("draw", draw, "topics"), f"{report}?tables=yes")]
+
+    parts = [text(response).split("Kappa of each label with the expert")[1] for response in shown]
+    assert [('<th scope="row">list</th>' in part, '<th scope="row">map</th>' in part) for part in parts] == [
+        (True, True),
+        (True, True),
+    ]
+
+
 # -- waiving ----------------------------------------------------------------------------------------------------------
 
 
