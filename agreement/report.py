@@ -138,7 +138,7 @@ def of(
     looks: Sequence[str] = (),
 ) -> Report:
     """The page of a run. `by_rater` False keeps back who said which while a case of the draw is open."""
-    result = run.result if by_rater else people.kept_back(run.result, draw)
+    result = people.shown(run.result, draw, names, by_rater=by_rater)
     labels = [label["name"] for label in result["labels"]]
     entry = entry_of(run)
     summed = draw.is_anonymous or not by_rater

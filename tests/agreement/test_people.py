@@ -2,6 +2,7 @@
 
 import json
 from types import SimpleNamespace
+from typing import Any
 from uuid import UUID
 
 from agreement import people
@@ -67,3 +68,47 @@ def test_kept_back_result_keeps_its_figures() -> None:
 
     assert sizes[frozenset((named[ANNA], named[BEN]))] == 4
     assert kept["statistics"]["pairwise_cohen_kappa"][0]["value"] == 0.5
+
+
+def renamed(*raters: str, **more: Any) -> dict[str, Any]:
+    """The result under numbers that run against the order of the members."""
+    numbers = {rater: f"Rater {place}" for place, rater in enumerate(reversed(raters), start=1)}
+    return people.renamed({**result(), **more}, numbers)
+
+
+def test_unnamed_result_stands_in_the_order_of_the_numbers() -> None:
+    shown = renamed(ANNA, BEN, CARA)
+
+    assert (shown["raters"], shown["uses"]) == (["Rater 1", "Rater 2", "Rater 3"], [[0, 5], [2, 3], [4, 1]])
+    assert [(row["raters"], row["n"]) for row in shown["pairs"]] == [
+        (["Rater 1", "Rater 2"], 1),
+        (["Rater 1", "Rater 3"], 2),
+        (["Rater 2", "Rater 3"], 4),
+    ]
+
+
+def test_tables_of_two_unnamed_raters_are_turned_with_them() -> None:
+    table, turned = [[4, 1], [0, 2]], [[4, 0], [1, 2]]
+    two = {"raters": [ANNA, BEN], "uses": [[5, 2], [4, 3]], "table": table, "per_label": [{"table": table}]}
+    shown = renamed(ANNA, BEN, **two, pairs=[{**pair(ANNA, BEN, 7), "table": table}])
+
+    assert (shown["table"], shown["per_label"][0]["table"], shown["uses"]) == (turned, turned, [[4, 3], [5, 2]])
+    assert (shown["pairs"][0]["raters"], shown["pairs"][0]["table"]) == (["Rater 1", "Rater 2"], turned)
+
+
+def test_unnamed_result_does_not_tell_first_from_second() -> None:
+    found = [
+        {"key": "bias_index", "numbers": {"value": 0.3}},
+        {"key": "far_pair", "numbers": {"first": ANNA, "second": BEN, "value": 0.1}},
+    ]
+    steps = [{"symbol": "p_e", "formula": "sum of row total · column total / n²", "numbers": "5·4", "value": 0.4}]
+    index = {"bias_index": {"value": 0.3, "interval": [0.1, 0.4], "n": 7}}
+    two = {"raters": [ANNA, BEN], "uses": [[5, 2], [4, 3]], "statistics": index}
+    shown = renamed(ANNA, BEN, **two, diagnostics=found, arithmetic=steps)
+
+    assert [each["numbers"] for each in shown["diagnostics"]] == [
+        {"value": -0.3},
+        {"first": "Rater 1", "second": "Rater 2", "value": 0.1},
+    ]
+    assert (shown["arithmetic"][0]["numbers"], shown["arithmetic"][0]["value"]) == ("", 0.4)
+    assert shown["statistics"]["bias_index"] == {"value": -0.3, "interval": [-0.4, -0.1], "n": 7}
