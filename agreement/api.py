@@ -33,10 +33,11 @@ class Agreement(MemberView):
             run.draw = seen[run.draw_id]
         for draw in {run.draw for run in newest}:
             draws.look(draw, by=self.member, at=at)
-        # Who may decide an open case must not learn here who said what.
-        kept_back = report.undecided(seen.values()) if access.allows(self.member, Action.ADJUDICATE) else set()
+        # Who may decide a case, now or once the draw closes, must not learn here who said what.
+        decides = access.allows(self.member, Action.ADJUDICATE)
+        undecided = report.undecided(seen.values()) if decides else set()
         for run in newest:
-            if (run.draw_id, run.question_key) in kept_back:
+            if decides and report.waits(run, undecided):
                 run.result = people.kept_back(run.result, run.draw)
         return Response(shapes.RunSerializer(newest, many=True).data)
 

@@ -17,7 +17,7 @@ BY_SIDE = ("row", "v_ij")
 
 
 def names(draw: Draw, raters: Iterable[Membership], viewer: Membership, *, by_rater: bool) -> dict[str, str]:
-    """Rater -> what `viewer` reads of them. `by_rater` False, while cases are open to the viewer: nobody's name."""
+    """Rater -> what `viewer` reads of them. `by_rater` False, while the viewer may decide its cases: nobody's name."""
     found = list(raters)
     if by_rater and access.allows(viewer, Action.SEE_MEMBERS):
         return {str(member.uuid): member.name for member in found}
@@ -36,7 +36,7 @@ def pseudonym(number: int) -> str:
 
 
 def kept_back(result: Mapping[str, Any], draw: Draw) -> dict[str, Any]:
-    """A result for those who may decide its open cases: nothing in it says who used which label on which items."""
+    """A result for those who may decide its cases: nothing in it says who used which label on which items."""
     kept = {key: value for key, value in result.items() if key != "table"}
     for name in ("pairs", "per_label"):
         if name in kept:

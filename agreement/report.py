@@ -3,7 +3,7 @@
 What a result may hold is told in `agreement.figures`; a part that an older result does not have is left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +111,11 @@ class Report:
     comparisons: list[str] = field(default_factory=list)
 
 
+def waits(run: Run, undecided: Container[tuple[int, str]]) -> bool:
+    """Whether cases of what the run measures are, or may yet be, open: those of an open draw come when it closes."""
+    return run.draw.is_open or (run.draw_id, run.question_key) in undecided
+
+
 def undecided(draws: Iterable[Draw]) -> set[tuple[int, str]]:
     """(draw, question) where a case is still open, in one query."""
     rows = Case.objects.open().filter(draw__in=list(draws)).order_by()
@@ -137,7 +142,7 @@ def of(
     gate: OfQuestion = NO_GATE,
     looks: Sequence[str] = (),
 ) -> Report:
-    """The page of a run. `by_rater` False keeps back who said which while a case of the draw is open."""
+    """The page of a run. `by_rater` False keeps back who said which while the draw or a case of it is open."""
     result = people.shown(run.result, draw, names, by_rater=by_rater)
     labels = [label["name"] for label in result["labels"]]
     entry = entry_of(run)

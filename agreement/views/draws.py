@@ -90,8 +90,7 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
 def _report(run: Run, member: Membership, gate: OfQuestion) -> report.Report:
     draw = run.draw
     raters = member.project.memberships.filter(uuid__in=run.result["raters"]).select_related("user")
-    waits = (draw.pk, run.question_key) in report.undecided([draw])
-    by_rater = not (waits and access.allows(member, Action.ADJUDICATE))
+    by_rater = not (access.allows(member, Action.ADJUDICATE) and report.waits(run, report.undecided([draw])))
     names = people.names(draw, raters, member, by_rater=by_rater)
     early = draw.looks.select_related("member__user").order_by("at") if draw.closing == Closing.EARLY else []
     return report.of(run, draw, names, by_rater=by_rater, gate=gate, looks=[look.member.name for look in early])

@@ -67,6 +67,15 @@ def test_who_may_decide_does_not_learn_who_said_what_while_a_case_is_open(versio
     assert after["result"] == full["result"]
 
 
+def test_who_may_decide_does_not_learn_who_said_what_while_the_draw_is_open(version, lead, admin, anna, ben) -> None:
+    measured(version, lead, anna, ben, size=40)
+
+    (for_lead,), (for_admin,) = Api(lead).get("agreement"), Api(admin).get("agreement")
+
+    assert ("table" in for_lead["result"], for_lead["result"]["raters"]) == (False, ["Rater 1", "Rater 2"])
+    assert sorted(for_admin["result"]["raters"]) == sorted([str(anna.uuid), str(ben.uuid)])
+
+
 def test_look_at_an_open_draw_is_on_record(version, lead, anna, ben) -> None:
     draw = measured(version, lead, anna, ben)
 

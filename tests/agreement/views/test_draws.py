@@ -182,6 +182,19 @@ def test_page_names_no_rater_while_the_viewer_may_decide_an_open_case(client_of,
     assert [name in page for name in ("anna", "ben", "cara", "Rater 1 and Rater 2")] == [False, False, False, True]
 
 
+def test_who_said_which_is_kept_back_while_the_draw_is_open(client_of, version, lead, admin, anna, ben) -> None:
+    cara = factories.member(version.project, "cara")
+    said = [{anna: "praise", ben: "complaint"}, {ben: "complaint", cara: "praise"}, {anna: "praise", cara: "question"}]
+    draw = rows.draw(version, said, by=lead, size=9)
+    runs.compute(draw, at=LATER)
+
+    for_lead, for_admin = (text(client_of(who).get(pages(draw)["draw"])).split("<main")[1] for who in (lead, admin))
+
+    assert [name in for_lead for name in ("anna", "ben", "cara", "Tables by pair")] == [False] * 4
+    assert [name in for_admin for name in ("anna", "ben", "cara", "Tables by pair")] == [True] * 4
+    assert "is shown once this draw is closed and its conflicts are decided" in for_lead
+
+
 def test_both_ways_round_have_one_address(client_of, closed, admin) -> None:
     page = text(client_of(admin).get(pages(closed)["draw"]))
 
