@@ -91,6 +91,7 @@ class Report:
     raters: list[str]
     heat: Heat
     beside: list[Figure]
+    beside_said: list[str]
     classes: Classes
     merges: list[Merge]
     per_label: list[PerLabel]
@@ -145,19 +146,20 @@ def of(
     """The page of a run. `by_rater` False keeps back who said which while the draw or a case of it is open."""
     result = people.shown(run.result, draw, names, by_rater=by_rater)
     labels = [label["name"] for label in result["labels"]]
-    entry = entry_of(run)
+    entry, others = entry_of(run), _others(result)
     summed = draw.is_anonymous or not by_rater
     raters = [_("Uses")] if summed else [names.get(rater, rater) for rater in result["raters"]]
     return Report(
         sentence=sentences.sentence(run),
         figure=headline(run),
         agreement=sentences.observed(entry, result["statistics"]),
-        reasons=sentences.reasons(result["headline"]),
+        reasons=sentences.reasons(result),
         notes=[*sentences.notes(draw, looks), *sentences.run_notes(result)],
         labels=labels,
         raters=raters,
         heat=confusions.heat(result, draw, names, by_rater=by_rater),
-        beside=_beside(result),
+        beside=[_other(result, key) for key in others],
+        beside_said=sentences.beside(result, draw, others),
         classes=class_rows.classes(result, raters, gate),
         merges=class_rows.merges(result),
         per_label=class_rows.per_label(result),
@@ -187,18 +189,19 @@ def _weights(draw: Draw, result: Mapping[str, Any]) -> str | None:
     return str(rule.get("weights") or "linear")
 
 
-def _beside(result: Mapping[str, Any]) -> list[Figure]:
-    found, statistics = [], result["statistics"]
-    flat = any(each["key"] == "no_variation" for each in result["diagnostics"])
+def _others(result: Mapping[str, Any]) -> list[str]:
+    """The coefficients of the whole table beside the headline."""
+    statistics, shown = result["statistics"], result["headline"]["key"]
     own = [key for key in result.get("titles") or {} if key not in COEFFICIENTS and not key.startswith("expert_")]
-    for key in [*COEFFICIENTS, *own]:
-        entry = statistics.get(key)
-        if isinstance(entry, Mapping) and key != result["headline"]["key"]:
-            coefficient = COEFFICIENTS.get(key)
-            fixed = coefficient is not None and coefficient.standard_error is not None
-            note = _("no class variation: 1 by definition") if flat and fixed and entry.get("value") == 1 else ""
-            found.append(worded.of(rater_rows.title_of(result, key), entry, note=note))
-    return found
+    return [key for key in [*COEFFICIENTS, *own] if isinstance(statistics.get(key), Mapping) and key != shown]
+
+
+def _other(result: Mapping[str, Any], key: str) -> Figure:
+    entry, coefficient = result["statistics"][key], COEFFICIENTS.get(key)
+    flat = any(each["key"] == "no_variation" for each in result["diagnostics"])
+    fixed = coefficient is not None and coefficient.standard_error is not None
+    note = _("no class variation: 1 by definition") if flat and fixed and entry.get("value") == 1 else ""
+    return worded.of(rater_rows.title_of(result, key), entry, note=note)
 
 
 def _strata(result: Mapping[str, Any], gate: OfQuestion) -> Strata:

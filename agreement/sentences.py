@@ -9,12 +9,16 @@ from django.utils.translation import ngettext
 
 from agreement.charts import number
 from agreement.coefficients import COEFFICIENTS
+from agreement.coefficients import headline as headlines
+from agreement.coefficients.coefficient import ORDERED
 from agreement.models import Run
 from annotations import imported
 from annotations.enums import Closing
 from annotations.models import Draw
 
 Entry = Mapping[str, Any]
+
+UNORDERED = (*headlines.UNORDERED, "expert_kappa_pooled")
 
 
 def between(entry: Entry) -> str:
@@ -181,7 +185,41 @@ def observed(entry: Entry, statistics: Mapping[str, Any]) -> str:
     return _("Percent agreement %(po)s.") % {"po": number(percent["value"])} if "value" in percent else ""
 
 
-def reasons(headline: Mapping[str, Any]) -> list[str]:
+def reasons(result: Mapping[str, Any]) -> list[str]:
+    """Why this coefficient is the headline, and what it leaves out of an ordered scale."""
+    said, headline = _reasons(result["headline"]), result["headline"]
+    if result.get("level") in ORDERED and headline["key"] in UNORDERED:
+        said.append(_("The labels are ordered, and this counts a near miss as much as a far one."))
+    return said
+
+
+def beside(result: Mapping[str, Any], draw: Draw, keys: Sequence[str]) -> list[str]:
+    """What the other coefficients, `keys`, are beside the headline, and which of them know no order of the labels."""
+    headline = result["headline"]
+    if draw.is_imported:
+        said = [_("Each is named as what it is, and none of these takes the place of the headline.")]
+    elif headline["named"] == headline["key"]:
+        said = [
+            _(
+                "Each is named as what it is. The headline was declared before the first rating, so none of these "
+                "takes its place."
+            )
+        ]
+    else:
+        said = [
+            _(
+                "Each is named as what it is. The headline is the one of the rule declared before the first rating, so "
+                "none of these takes its place."
+            )
+        ]
+    titles = [_(COEFFICIENTS[key].title) for key in keys if key in UNORDERED and key in COEFFICIENTS]
+    if result.get("level") in ORDERED and titles:
+        about = {"titles": ", ".join(titles)}
+        said.append(_("The labels are ordered, and these count a near miss as much as a far one: %(titles)s.") % about)
+    return said
+
+
+def _reasons(headline: Mapping[str, Any]) -> list[str]:
     if headline["named"] == headline["key"]:
         return [_("%(title)s, because the protocol names it.") % {"title": _(headline["title"])}]
     said = [_("%(title)s: %(reason)s") % {"title": _(headline["title"]), "reason": _(headline["reason"])}]

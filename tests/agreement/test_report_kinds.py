@@ -156,3 +156,33 @@ def test_people_of_one_role_stand_apart_from_the_strata() -> None:
 
     assert [row.figure.title for row in shown.strata.rows] == ["mail", "chat"]
     assert [(row.figure.title, row.figure.value) for row in shown.roles.rows] == [("Lead", ".50")]
+
+
+RATED = [(("bad", "bad"), "", 20), (("fair", "good"), "", 12), (("good", "good"), "", 20), (("fair", "bad"), "", 9)]
+NEAR_MISS = "a near miss as much as a far one"
+
+
+def of_scale(task_type: str = "ordinal", **rule: Any) -> report.Report:
+    return page(tables.result(task_type, ["bad", "fair", "good"], RATED, values=[1, 2, 3], rule=rule))
+
+
+def test_ordered_scale_says_which_of_the_others_know_no_order() -> None:
+    ordered, unordered = of_scale(weights="linear"), of_scale("nominal")
+
+    (said,) = [sentence for sentence in ordered.beside_said if NEAR_MISS in sentence]
+    assert said.endswith(": " + ", ".join(each.title for each in ordered.beside if each.title in said) + ".")
+    assert ["Cohen's kappa" in said, "Gwet's AC1" in said, "Weighted" in said] == [True, True, False]
+    assert NEAR_MISS not in " ".join([*ordered.reasons, *unordered.reasons, *unordered.beside_said])
+
+
+def test_headline_that_knows_no_order_says_so_beside_itself() -> None:
+    shown = of_scale(coefficient="cohen_kappa")
+
+    assert shown.reasons[-1] == f"The labels are ordered, and this counts {NEAR_MISS}."
+    assert shown.beside_said[0].startswith("Each is named as what it is. The headline was declared")
+
+
+def test_headline_by_the_rule_was_not_declared_itself() -> None:
+    said = of_scale("nominal").beside_said[0]
+
+    assert ("the rule declared before the first rating" in said, "headline was declared" in said) == (True, False)
