@@ -12,7 +12,7 @@ from agreement.coefficients import COEFFICIENTS, intervals
 from agreement.sentences import Entry
 from agreement.worded import Figure
 
-# METHODS of the reference, section 11: below this a pair's kappa is not drawn.
+# METHODS of the reference, section 11: below this a pair has counts and no kappa.
 PAIR_MINIMUM = 20
 # Where the headline has no weights, no pair's kappa has them in the picture.
 UNWEIGHTED = ("cohen_kappa", "krippendorff_alpha_nominal", "fleiss_kappa", "expert_kappa_pooled")
@@ -22,10 +22,13 @@ LISTED = 12
 
 @dataclass(frozen=True)
 class PairRow:
+    """Two people on the items that both rated. `few` says that these are too few for the figures, and the counts."""
+
     names: str
     n: int
     figures: list[Figure]
     table: list[tuple[str, list[int]]] | None
+    few: str = ""
 
     @property
     def others(self) -> list[Figure]:
@@ -81,14 +84,17 @@ class Raters:
 
 
 def pairs(result: Mapping[str, Any], names: Mapping[str, str], *, by_rater: bool, weights: str | None = None) -> Pairs:
-    """Each pair that shares items. Its kappa is in the table from one item on, and in the picture from PAIR_MINIMUM.
+    """Each pair that shares items. It has figures from PAIR_MINIMUM items on, and counts below.
 
     First stands the statistic that is drawn: the headline, or the kappa with the protocol's `weights`, where there is.
     """
     found = sorted(result["pairs"], key=lambda pair: [people.in_order(name) for name in _names(pair, names)])
     keys = _drawn_first(result, weights)
     first: list[Entry] = [pair["statistics"].get(keys[0]) or {"n": pair["n"]} for pair in found] if keys else []
-    large = [worded.ends(entry) if entry["n"] >= PAIR_MINIMUM else (None, None, None) for entry in first]
+    large = [
+        worded.ends(entry) if min(entry["n"], pair["n"]) >= PAIR_MINIMUM else (None, None, None)
+        for entry, pair in zip(first, found, strict=False)
+    ]
     axis, spans = charts.forest(large)
     labels = [label["name"] for label in result["labels"]]
     rows = []
@@ -100,8 +106,19 @@ def pairs(result: Mapping[str, Any], names: Mapping[str, str], *, by_rater: bool
         tables = by_rater and pair.get("table") and len(pair["table"]) == len(labels)
         table = list(zip(labels, pair["table"], strict=True)) if tables else None
         one, other = (names.get(rater, rater) for rater in pair["raters"]) if table else _names(pair, names)
-        rows.append(PairRow(_("%(one)s and %(other)s") % {"one": one, "other": other}, pair["n"], figures, table))
+        both = _("%(one)s and %(other)s") % {"one": one, "other": other}
+        rows.append(PairRow(both, pair["n"], figures, table, _few(result, pair)))
     return Pairs([title_of(result, key) for key in keys], rows, axis)
+
+
+def _few(result: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
+    """Why a pair has no figure, with its counts; nothing where it has one."""
+    if pair["n"] >= PAIR_MINIMUM:
+        return ""
+    same = None if result.get("per_label") else _same(pair)
+    if same is None:
+        return _("too few for a figure")
+    return _("too few for a figure; the same: %(same)s of %(n)s") % {"same": same, "n": pair["n"]}
 
 
 def _names(pair: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:

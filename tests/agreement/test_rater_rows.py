@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from agreement import rater_graph, rater_rows
 
@@ -30,13 +31,27 @@ def result(*pairs: dict[str, Any], raters: str = "abc", **changes: Any) -> dict[
 NAMES = {"a": "Anna", "b": "Ben", "c": LONG}
 
 
-def test_pair_on_few_items_is_in_the_table_and_not_in_the_picture() -> None:
-    pairs = rater_rows.pairs(result(pair("a", "b", 40, 30), pair("a", "c", 19, 19)), NAMES, by_rater=True)
+def test_pair_on_few_items_has_counts_and_no_figure() -> None:
+    pairs = rater_rows.pairs(result(pair("a", "b", 20, 15), pair("a", "c", 19, 17)), NAMES, by_rater=True)
 
-    assert [(row.n, row.figures[0].value, row.figures[0].span is None) for row in pairs.rows] == [
-        (40, ".50", False),
-        (19, ".50", True),
+    assert [(row.n, row.few, row.figures[0].span is None) for row in pairs.rows] == [
+        (20, "", False),
+        (19, "too few for a figure; the same: 17 of 19", True),
     ]
+
+
+def test_pair_on_few_items_shows_no_value() -> None:
+    pairs = rater_rows.pairs(result(pair("a", "b", 19, 17)), NAMES, by_rater=True)
+
+    said = render_to_string("agreement/_pair_rows.html", {"rows": pairs.rows, "axis": None})
+
+    assert ("the same: 17 of 19" in said, ".50" in said, ".20 to .80" in said) == (True, False, False)
+
+
+def test_sets_on_few_items_have_no_count_of_the_same() -> None:
+    pairs = rater_rows.pairs(result(pair("a", "b", 19, 17), per_label=[{"label": "praise"}]), NAMES, by_rater=True)
+
+    assert pairs.rows[0].few == "too few for a figure"
 
 
 def test_pair_tables_are_kept_back() -> None:
