@@ -143,7 +143,7 @@ def raters(result: Mapping[str, Any], names: Mapping[str, str]) -> Raters | None
     """Each of three or more beside the others: how many of the ratings they share say the same.
 
     Counts of shared ratings; the interval (Wilson's) is given where an item has two ratings, so that shared ratings
-    are items and each is counted once.
+    are items and each is counted once; else the note of the figure says that there is none.
     """
     agreed = _agreed(result)
     if len(result["raters"]) < 3 or agreed is None:
@@ -158,7 +158,8 @@ def raters(result: Mapping[str, Any], names: Mapping[str, str]) -> Raters | None
     rows = []
     for rater, entry, span in zip(in_order, entries, spans, strict=True):
         name = names.get(rater, rater)
-        shown = worded.of(name, entry, span=span) if "value" in entry else None
+        why = "" if entry.get("interval") else _("no interval: an item counts in several pairs")
+        shown = worded.of(name, entry, note=why, span=span) if "value" in entry else None
         rows.append(RaterRow(name, int(entry["n"]), int(agreed.get(rater, (0, 0))[1]), shown))
     return Raters(rows, axis, minimum)
 

@@ -81,10 +81,12 @@ def test_person_below_the_minimum_has_counts_and_no_figure() -> None:
     ]
 
 
-def test_person_has_no_interval_where_shared_ratings_are_not_items() -> None:
-    found = rater_rows.raters(result(pair("a", "b", 60, 30), pair("a", "c", 60, 30), ratings_per_item=3), NAMES)
+def test_person_whose_shared_ratings_are_not_items_is_told_why_there_is_no_interval() -> None:
+    pairs = pair("a", "b", 60, 30), pair("a", "c", 60, 30)
+    three, two = (rater_rows.raters(result(*pairs, ratings_per_item=n), NAMES).rows[0].figure for n in (3, 2))
 
-    assert (found.rows[0].figure.value, found.rows[0].figure.interval) == (".50", "")
+    assert (three.value, three.interval, three.note) == (".50", "", "no interval: an item counts in several pairs")
+    assert (bool(two.interval), two.note) == (True, "")
 
 
 @pytest.mark.parametrize("changes", [{"raters": "ab"}, {"per_label": [{"label": "praise"}]}], ids=["two", "sets"])
