@@ -58,6 +58,10 @@ class Classes:
         return 5 + (1 if self.wide else len(self.raters)) + self.has_gate
 
     @property
+    def smoothed(self) -> bool:
+        return worded.has_smoothed(row.against_rest for row in self.rows)
+
+    @property
     def disputed(self) -> int:
         return sum(row.disputed for row in self.rows)
 

@@ -47,6 +47,11 @@ class Pairs:
         return self.titles[1:]
 
     @property
+    def smoothed(self) -> bool:
+        """Whether an interval that is shown, of the first statistic, is a smoothed one."""
+        return worded.has_smoothed(row.figures[0] for row in self.rows if not row.few)
+
+    @property
     def shown(self) -> list[PairRow]:
         """All of a few pairs; of many those with enough items."""
         return self.rows if len(self.rows) <= LISTED else [row for row in self.rows if row.n >= self.minimum]

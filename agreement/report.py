@@ -50,6 +50,10 @@ class Strata:
     axis: Axis
     has_gate: bool
 
+    @property
+    def smoothed(self) -> bool:
+        return worded.has_smoothed(row.figure for row in self.rows)
+
 
 @dataclass(frozen=True)
 class Weighting:
@@ -58,6 +62,10 @@ class Weighting:
     as_drawn: Figure
     weighted: Figure
     strata: list[dict[str, Any]]
+
+    @property
+    def smoothed(self) -> bool:
+        return worded.has_smoothed([self.as_drawn, self.weighted])
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,10 @@ class Listed:
     rows: list[Figure]
     axis: Axis
 
+    @property
+    def smoothed(self) -> bool:
+        return worded.has_smoothed(self.rows)
+
 
 @dataclass(frozen=True)
 class Expert:
@@ -76,6 +88,10 @@ class Expert:
     sentence: str
     figures: list[Figure]
     lists: list[Listed]
+
+    @property
+    def smoothed(self) -> bool:
+        return worded.has_smoothed(self.figures)
 
 
 @dataclass(frozen=True)
@@ -110,6 +126,14 @@ class Report:
     arithmetic: list[dict[str, str]]
     method: list[str]
     comparisons: list[str] = field(default_factory=list)
+
+    @property
+    def beside_smoothed(self) -> bool:
+        return worded.has_smoothed(self.beside)
+
+    @property
+    def merges_smoothed(self) -> bool:
+        return worded.has_smoothed(merge.merged for merge in self.merges)
 
 
 def waits(run: Run, undecided: Container[tuple[int, str]]) -> bool:

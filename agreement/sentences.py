@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from agreement.charts import number
 from agreement.coefficients import COEFFICIENTS
 from agreement.coefficients import headline as headlines
+from agreement.coefficients.bootstrap import SMOOTHED
 from agreement.coefficients.coefficient import ORDERED
 from agreement.models import Run
 from annotations import imported
@@ -36,6 +37,18 @@ def interval(entry: Entry) -> str:
         return ""
     low, high = entry["interval"]
     return _("%(low)s to %(high)s") % {"low": number(low), "high": number(high)}
+
+
+def is_smoothed(entry: Entry) -> bool:
+    """Whether the interval is the one for few items, few disagreements or a value of 1."""
+    return entry.get("method") == SMOOTHED
+
+
+def _has_smoothed(found: Any) -> bool:
+    """Whether an entry anywhere in `found` has a smoothed interval."""
+    if isinstance(found, Mapping):
+        return is_smoothed(found) or any(_has_smoothed(each) for each in found.values())
+    return isinstance(found, list) and any(_has_smoothed(each) for each in found)
 
 
 def units(result: Mapping[str, Any]) -> str:
@@ -263,13 +276,22 @@ def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
     if entry.get("method") == "bootstrap":
         text = _("Interval: percentile bootstrap over items, %(replicates)s replicates, seed %(seed)s.")
         said.append(text % about)
-    elif entry.get("method") == "smoothed":
+    elif is_smoothed(entry):
         text = _(
             "Interval: smoothed bootstrap (one pseudo-item spread over all cells, a Dirichlet draw), %(replicates)s "
             "replicates, seed %(seed)s. It stands in for the percentile bootstrap where there are fewer than 100 "
             "items, fewer than 5 disagreements, or a value of 1."
         )
         said.append(text % about)
+    parts = [result.get(part) for part in ("statistics", "pairs", "strata", "merged", "weighting")]
+    if not is_smoothed(entry) and _has_smoothed(parts):
+        said.append(
+            _(
+                "An interval marked “smoothed” in the tables is of a smoothed bootstrap (one pseudo-item spread over "
+                "all cells, a Dirichlet draw): that part has fewer than 100 items, fewer than 5 disagreements, or a "
+                "value of 1."
+            )
+        )
     if entry.get("undefined_share"):
         share = f"{100 * entry['undefined_share']:.1f}"
         said.append(_("%(share)s %% of the replicates were undefined and are left out.") % {"share": share})

@@ -1,5 +1,6 @@
 """A coefficient in words, as tables and sentences of every page show it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -11,7 +12,10 @@ from agreement.sentences import Entry
 
 @dataclass(frozen=True)
 class Figure:
-    """A coefficient in words. `value` is empty where it is undefined, and `why` says the reason then."""
+    """A coefficient in words. `value` is empty where it is undefined, and `why` says the reason then.
+
+    `smoothed` says which bootstrap the interval is of.
+    """
 
     title: str
     value: str
@@ -21,6 +25,7 @@ class Figure:
     note: str = ""
     span: Span | None = None
     interval: str = ""
+    smoothed: bool = False
 
 
 def of(title: str, entry: Entry, *, note: str = "", span: Span | None = None) -> Figure:
@@ -28,7 +33,13 @@ def of(title: str, entry: Entry, *, note: str = "", span: Span | None = None) ->
     why = _("undefined: %(why)s") % {"why": _(entry["sentence"])} if value is None else ""
     shown = "" if value is None else number(value)
     between, interval = sentences.between(entry), sentences.interval(entry)
-    return Figure(title, shown, between, sentences.items(entry["n"]), why, note, span, interval)
+    smoothed = bool(interval) and sentences.is_smoothed(entry)
+    return Figure(title, shown, between, sentences.items(entry["n"]), why, note, span, interval, smoothed)
+
+
+def has_smoothed(figures: Iterable[Figure]) -> bool:
+    """Whether a table of these has to say what a smoothed interval is."""
+    return any(figure.smoothed for figure in figures)
 
 
 def ends(entry: Entry) -> Ends:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from agreement import confusions, report
 from agreement.models import Run
@@ -186,3 +187,21 @@ def test_headline_by_the_rule_was_not_declared_itself() -> None:
     said = of_scale("nominal").beside_said[0]
 
     assert ("the rule declared before the first rating" in said, "headline was declared" in said) == (True, False)
+
+
+def test_smoothed_intervals_are_marked_in_their_rows_and_told_in_the_method() -> None:
+    large = [
+        (("complaint", "complaint"), "mail", 90),
+        (("praise", "praise"), "mail", 80),
+        (("complaint", "praise"), "mail", 20),
+    ]
+    small = [(("complaint", "complaint"), "chat", 8), (("praise", "complaint"), "chat", 4)]
+    result = tables.result("nominal", LABELS, [*large, *small], sizes={"chat": (12, 12), "mail": (190, 190)})
+
+    shown = page(result)
+
+    assert {row.figure.title: row.figure.smoothed for row in shown.strata.rows} == {"chat": True, "mail": False}
+    assert (shown.figure.smoothed, shown.strata.smoothed, shown.pairs.smoothed) == (False, True, False)
+    assert any("An interval marked “smoothed” in the tables" in sentence for sentence in shown.method)
+    said = render_to_string("agreement/_strata.html", {"strata": shown.strata, "prefix": "", "part": "strata"})
+    assert (said.count(">smoothed</small>"), said.count("Smoothed: a bootstrap")) == (1, 1)
