@@ -14,7 +14,6 @@ from agreement import charts, class_rows, confusions, people, rater_graph, rater
 from agreement.charts import Axis
 from agreement.class_rows import Classes, Merge, PerLabel
 from agreement.coefficients import COEFFICIENTS
-from agreement.coefficients.diagnostics import SENTENCES
 from agreement.confusions import Heat
 from agreement.gate_pages import OfQuestion, Said
 from agreement.models import Run
@@ -307,11 +306,18 @@ def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
 
     # Two labels as one have a table of their own where the result has it.
     told = [each for each in result["diagnostics"] if each["key"] != "merge" or not result.get("merged")]
-    return [_(SENTENCES[each["key"]]) % {key: named(value) for key, value in each["numbers"].items()} for each in told]
+    return [
+        sentences.diagnostic(each["key"], {key: named(value) for key, value in each["numbers"].items()})
+        for each in told
+    ]
 
 
 def _arithmetic(result: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
-        {**step, "value": _("0/0, undefined") if step["value"] is None else f"{step['value']:.4g}"}
+        {
+            **step,
+            "numbers": sentences.bare(step["numbers"]),
+            "value": _("0/0, undefined") if step["value"] is None else sentences.bare(f"{step['value']:.4g}"),
+        }
         for step in result["arithmetic"]
     ]

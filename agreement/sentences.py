@@ -1,5 +1,6 @@
 """What is said about a run in words: the figure, its reason, what it was made from, and what it cannot say."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from agreement.coefficients import COEFFICIENTS
 from agreement.coefficients import headline as headlines
 from agreement.coefficients.bootstrap import SMOOTHED
 from agreement.coefficients.coefficient import ORDERED
+from agreement.coefficients.diagnostics import SENTENCES
 from agreement.models import Run
 from annotations import imported
 from annotations.enums import Closing
@@ -19,6 +21,8 @@ from annotations.models import Draw
 
 Entry = Mapping[str, Any]
 
+# Where a sentence of a diagnostic has a coefficient, and where a number has a zero that is not written.
+COEFFICIENT_IN, ZERO_BEFORE_POINT = re.compile(r"%\((\w+)\)\.2f"), re.compile(r"(?<![\d.])0(?=\.\d)")
 UNORDERED = (*headlines.UNORDERED, "expert_kappa_pooled")
 
 
@@ -241,6 +245,18 @@ def _reasons(headline: Mapping[str, Any]) -> list[str]:
         why = _(headline["refused"]) if headline["refused"] else _("Its conditions do not hold for these ratings.")
         said.append(_("The protocol names %(title)s, which is not given. %(why)s") % {"title": _(named), "why": why})
     return said
+
+
+def diagnostic(key: str, numbers: Mapping[str, Any]) -> str:
+    """A diagnostic in words, with its coefficients written as everywhere on the page."""
+    text = _(SENTENCES[key])
+    written = {name: number(numbers[name]) for name in COEFFICIENT_IN.findall(text)}
+    return COEFFICIENT_IN.sub(r"%(\1)s", text) % {**numbers, **written}
+
+
+def bare(text: str) -> str:
+    """Numbers of the arithmetic as coefficients are written: no zero before the point, and a true minus."""
+    return ZERO_BEFORE_POINT.sub("", text.replace("-", "−") if text.startswith("-") else text)
 
 
 def cannot_tell(result: Mapping[str, Any], draw: Draw) -> list[str]:

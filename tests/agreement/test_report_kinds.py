@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from agreement import confusions, report
+from agreement import confusions, report, sentences
 from agreement.models import Run
 from annotations.models import Draw, Wave
 from projects.models import GuidelineVersion, Project
@@ -205,3 +205,12 @@ def test_smoothed_intervals_are_marked_in_their_rows_and_told_in_the_method() ->
     assert any("An interval marked “smoothed” in the tables" in sentence for sentence in shown.method)
     said = render_to_string("agreement/_strata.html", {"strata": shown.strata, "prefix": "", "part": "strata"})
     assert (said.count(">smoothed</small>"), said.count("Smoothed: a bootstrap")) == (1, 1)
+
+
+def test_coefficients_are_written_in_one_way_on_a_page() -> None:
+    shown = page(tables.result("nominal", ("complaint", "praise"), [*SAID[:3], (("praise", "complaint"), "mail", 1)]))
+
+    words = " ".join([*shown.diagnostics, shown.agreement, shown.sentence])
+    steps = " ".join(f"{step['numbers']} {step['value']}" for step in shown.arithmetic)
+    assert ("kappa can be at most ." in words, " 0." in words, " 0." in f" {steps}") == (True, False, False)
+    assert (sentences.bare("-0.05"), sentences.bare("1 − 0.5 / 10.25")) == ("−.05", "1 − .5 / 10.25")
