@@ -8,13 +8,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
-from agreement import charts, class_rows, confusions, people, rater_graph, rater_rows, sentences, worded
+from agreement import (
+    charts,
+    class_rows,
+    confusions,
+    expert_rows,
+    people,
+    rater_graph,
+    rater_rows,
+    reasons,
+    sentences,
+    worded,
+)
 from agreement.charts import Axis
 from agreement.class_rows import Classes, Merge, PerLabel
 from agreement.coefficients import COEFFICIENTS
 from agreement.confusions import Heat
+from agreement.expert_rows import Expert
 from agreement.gate_pages import OfQuestion, Said
 from agreement.models import Run
 from agreement.rater_graph import Coverage
@@ -25,13 +36,6 @@ from annotations.enums import SkipReason
 from annotations.models import Case, Draw
 from projects.enums import Role
 
-BY_RATER = {
-    "expert_kappa_per_rater": gettext_noop("Cohen's kappa of each rater with the expert"),
-    "expert_weighted_kappa_linear_per_rater": gettext_noop("Weighted kappa of each rater with the expert (linear)"),
-    "expert_weighted_kappa_quadratic_per_rater": gettext_noop(
-        "Weighted kappa of each rater with the expert (quadratic)"
-    ),
-}
 NO_GATE = OfQuestion([], {}, {}, decided=False)
 
 
@@ -65,32 +69,6 @@ class Weighting:
     @property
     def smoothed(self) -> bool:
         return worded.has_smoothed([self.as_drawn, self.weighted])
-
-
-@dataclass(frozen=True)
-class Listed:
-    """One statistic of every rater, or of every label where answers are sets, on one axis."""
-
-    title: str
-    rows: list[Figure]
-    axis: Axis
-
-    @property
-    def smoothed(self) -> bool:
-        return worded.has_smoothed(self.rows)
-
-
-@dataclass(frozen=True)
-class Expert:
-    """Agreement with the one whom the protocol names as the expert."""
-
-    sentence: str
-    figures: list[Figure]
-    lists: list[Listed]
-
-    @property
-    def smoothed(self) -> bool:
-        return worded.has_smoothed(self.figures)
 
 
 @dataclass(frozen=True)
@@ -176,13 +154,13 @@ def of(
         sentence=sentences.sentence(run),
         figure=headline(run),
         agreement=sentences.observed(entry, result["statistics"]),
-        reasons=sentences.reasons(result),
+        reasons=reasons.of(result),
         notes=[*sentences.notes(draw, looks), *sentences.run_notes(result)],
         labels=labels,
         raters=raters,
         heat=confusions.heat(result, draw, names, by_rater=by_rater),
         beside=[_other(result, key) for key in others],
-        beside_said=sentences.beside(result, draw, others),
+        beside_said=reasons.beside(result, draw, others),
         classes=class_rows.classes(result, raters, gate),
         merges=class_rows.merges(result),
         per_label=class_rows.per_label(result),
@@ -193,7 +171,7 @@ def of(
         strata=_strata(result, gate),
         roles=_roles(result),
         weighting=_weighting(result),
-        expert=_expert(result, names),
+        expert=expert_rows.of(result, names),
         units=sentences.units(result),
         skips=_skips(result, names),
         diagnostics=_diagnostics(result, names),
@@ -261,33 +239,6 @@ def _weighting(result: Mapping[str, Any]) -> Weighting | None:
     return Weighting(as_drawn, weighted, list(found["strata"]))
 
 
-def _expert(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | None:
-    found = result.get("expert")
-    statistics = result["statistics"]
-    if not found or not any(key.startswith("expert_") for key in statistics):
-        return None  # for sets and spans there is no figure against an expert
-    pooled = [key for key, entry in statistics.items() if key.startswith("expert_") and isinstance(entry, Mapping)]
-    lists = [key for key, rows in statistics.items() if key.startswith("expert_") and isinstance(rows, list)]
-    about = {"name": names.get(found["rater"], found["rater"]), "items": sentences.items(found["rated"])}
-    sentence = _("%(name)s is the expert of this draw and rated %(items)s of it. What follows is agreement with them.")
-    figures = [worded.of(rater_rows.title_of(result, key), statistics[key]) for key in pooled]
-    return Expert(sentence % about, figures, [_listed(result, key, names) for key in lists])
-
-
-def _listed(result: Mapping[str, Any], key: str, names: Mapping[str, str]) -> Listed:
-    """A statistic that has an entry for each rater, or for each label."""
-    entries = result["statistics"][key]
-    called = {label["key"]: label["name"] for label in result["labels"]} | dict(names)
-    axis, spans = charts.forest([worded.ends(entry) for entry in entries])
-    of_what = [str(entry["rater"] if "rater" in entry else entry["label"]) for entry in entries]
-    rows = [
-        worded.of(called.get(name, name), entry, span=span)
-        for name, entry, span in zip(of_what, entries, spans, strict=True)
-    ]
-    title = _(BY_RATER[key]) if key in BY_RATER else rater_rows.title_of(result, key)
-    return Listed(title, rows, axis)
-
-
 def _skips(result: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[str, str, int]]:
     words = dict(SkipReason.choices)
     return [
@@ -307,8 +258,7 @@ def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
     # Two labels as one have a table of their own where the result has it.
     told = [each for each in result["diagnostics"] if each["key"] != "merge" or not result.get("merged")]
     return [
-        sentences.diagnostic(each["key"], {key: named(value) for key, value in each["numbers"].items()})
-        for each in told
+        reasons.diagnostic(each["key"], {key: named(value) for key, value in each["numbers"].items()}) for each in told
     ]
 
 
@@ -316,8 +266,8 @@ def _arithmetic(result: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
         {
             **step,
-            "numbers": sentences.bare(step["numbers"]),
-            "value": _("0/0, undefined") if step["value"] is None else sentences.bare(f"{step['value']:.4g}"),
+            "numbers": reasons.bare(step["numbers"]),
+            "value": _("0/0, undefined") if step["value"] is None else reasons.bare(f"{step['value']:.4g}"),
         }
         for step in result["arithmetic"]
     ]

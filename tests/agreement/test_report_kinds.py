@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from agreement import confusions, report, sentences
+from agreement import confusions, reasons, report
 from agreement.models import Run
 from annotations.models import Draw, Wave
 from projects.models import GuidelineVersion, Project
@@ -213,4 +213,4 @@ def test_coefficients_are_written_in_one_way_on_a_page() -> None:
     words = " ".join([*shown.diagnostics, shown.agreement, shown.sentence])
     steps = " ".join(f"{step['numbers']} {step['value']}" for step in shown.arithmetic)
     assert ("kappa can be at most ." in words, " 0." in words, " 0." in f" {steps}") == (True, False, False)
-    assert (sentences.bare("-0.05"), sentences.bare("1 − 0.5 / 10.25")) == ("−.05", "1 − .5 / 10.25")
+    assert (reasons.bare("-0.05"), reasons.bare("1 − 0.5 / 10.25")) == ("−.05", "1 − .5 / 10.25")
