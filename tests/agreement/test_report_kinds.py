@@ -1,11 +1,12 @@
 """What a page shows of sets, spans, an expert, an enriched draw and merged labels: from plain results, no database."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.template.loader import render_to_string
 
-from agreement import confusions, reasons, report
+from agreement import confusions, people, reasons, report
 from agreement.models import Run
 from annotations.models import Draw, Wave
 from projects.models import GuidelineVersion, Project
@@ -17,11 +18,13 @@ NAMES = {str(ANNA.uuid): "Anna", str(BEN.uuid): "Ben", str(CARA.uuid): "Cara"}
 TEXT = "The list is fast, the map is slow."
 
 
-def page(result: dict[str, Any], *, by_rater: bool = True) -> report.Report:
+def page(result: dict[str, Any], *, by_rater: bool = True, unnamed: UUID | None = None) -> report.Report:
+    """The page of a result; of the draw `unnamed` as one reads it who is told no names."""
     wave = Wave(number=1, major=1, size=99, version=GuidelineVersion(major=1, minor=0), project=Project(name="A"))
-    draw = Draw(uuid=tables.DRAW, wave=wave, state="closed", size=result["drawn"], protocol=rows.protocol())
+    draw = Draw(uuid=unnamed or tables.DRAW, wave=wave, state="closed", size=result["drawn"], protocol=rows.protocol())
     run = Run(draw=draw, question_key="intent", result=result, engine="9", digest="0" * 64, created_at=NOW)
-    return report.of(run, draw, NAMES, by_rater=by_rater)
+    names = people.pseudonyms(draw, result["raters"]) if unnamed else NAMES
+    return report.of(run, draw, names, by_rater=by_rater)
 
 
 SETS = [
@@ -214,3 +217,13 @@ def test_coefficients_are_written_in_one_way_on_a_page() -> None:
     steps = " ".join(f"{step['numbers']} {step['value']}" for step in shown.arithmetic)
     assert ("kappa can be at most ." in words, " 0." in words, " 0." in f" {steps}") == (True, False, False)
     assert (reasons.bare("-0.05"), reasons.bare("1 − 0.5 / 10.25")) == ("−.05", "1 − .5 / 10.25")
+
+
+def test_unnamed_raters_stand_on_either_side_of_the_table_in_different_draws() -> None:
+    result = tables.result("nominal", LABELS, SAID)
+    shown = [page(result, unnamed=UUID(int=n)) for n in range(1, 21)]
+
+    assert {(each.heat.down, each.heat.across, *each.raters) for each in shown} == {("Rater 1", "Rater 2") * 2}
+    # Anna's nine complaints are Ben's praise: the cell is on either side of the diagonal.
+    assert {each.heat.rows[0][1][1].count for each in shown} == {9, 0}
+    assert {each.pairs.rows[0].table[0][1][1] for each in shown} == {9, 0}
