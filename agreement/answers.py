@@ -13,6 +13,7 @@ from agreement.coefficients.bootstrap import LEVEL, REPLICATES
 from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
 from agreement.coefficients.expert import TITLES as EXPERT_TITLES
+from agreement.coefficients.expert import coefficients as with_expert
 from agreement.coefficients.ratings import Ratings
 from agreement.coefficients.summary import Plan, as_json
 from agreement.files import Loaded
@@ -72,6 +73,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     design = headline.design_of(ratings, level, expert=asked.expert is not None, weights=weights or LINEAR)
     choice = headline.choose(design)
     key = str(choice.key)
+    known = {**COEFFICIENTS, **(with_expert(asked.expert, level) if asked.expert is not None else {})}
     return {
         "scale": summary.pop("level"),
         **summary,
@@ -84,7 +86,9 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
             "reason": choice.reason,
             "beside": [each for each in choice.beside if each in summary["statistics"]],
         },
-        "diagnostics": [_plain(each) for each in diagnose(ratings, level)],
+        "diagnostics": [
+            _plain(each) for each in diagnose(ratings, level, coefficient=known.get(key), merging=key in known)
+        ],
         "notes": _notes(loaded, declared, asked, choice),
     }
 

@@ -11,8 +11,8 @@ from itertools import combinations
 from statistics import median
 from typing import Any
 
-from agreement.coefficients import classes, cohen, krippendorff, light
-from agreement.coefficients.coefficient import MULTILABEL, ORDERED
+from agreement.coefficients import COEFFICIENTS, classes, cohen, headline, krippendorff, light
+from agreement.coefficients.coefficient import MULTILABEL, ORDERED, Coefficient
 from agreement.coefficients.distances import linear
 from agreement.coefficients.ratings import Label, Ratings
 
@@ -22,10 +22,10 @@ HIGH_AGREEMENT, LOW_VALUE = 0.85, 0.45
 NOTABLE_PREVALENCE, NOTABLE_BIAS = 0.5, 0.1
 # A pair or rater this much below the median of the others is far from the rest.
 FAR = 0.2
-# Merging two classes is mentioned where it raises the coefficient by this much.
+# Merging two classes is mentioned where it raises the headline by this much.
 GAIN = 0.05
-# Pairs of labels tried, the most confused first: hundreds of labels have tens of thousands of pairs.
-MOST_MERGERS = 200
+# Pairs of labels tried, the most confused first: all of them would be a search for the largest figure.
+MOST_MERGERS = 5
 
 SENTENCES: Mapping[str, str] = {
     "no_pairs": "No item has two ratings, so there is nothing to compare.",
@@ -54,7 +54,13 @@ SENTENCES: Mapping[str, str] = {
     " %(value).2f.",
     "merge_ordered": "If the neighbours “%(first)s” and “%(second)s” were one class, the coefficient without weights"
     " would be %(merged).2f instead of %(value).2f.",
+    "merge_headline": "If “%(first)s” and “%(second)s” were one class, %(title)s would be %(merged).2f instead of"
+    " %(value).2f.",
+    "merge_headline_ordered": "If the neighbours “%(first)s” and “%(second)s” were one class, %(title)s would be"
+    " %(merged).2f instead of %(value).2f.",
 }
+# Of results made before the sentence named its coefficient.
+EARLIER = ("merge", "merge_ordered")
 
 
 @dataclass(frozen=True)
@@ -69,10 +75,22 @@ class Diagnostic:
         return SENTENCES[self.key] % self.numbers
 
 
-def diagnose(ratings: Ratings, level: str, *, minimum_n: int = MINIMUM_N) -> list[Diagnostic]:
+def diagnose(
+    ratings: Ratings,
+    level: str,
+    *,
+    minimum_n: int = MINIMUM_N,
+    coefficient: Coefficient | None = None,
+    merging: bool = True,
+) -> list[Diagnostic]:
     """Everything worth knowing about these ratings, in a fixed order.
 
     No pair or rater is named on fewer than `minimum_n` shared items, and none where columns are not people.
+
+    Parameters
+    ----------
+    coefficient : the headline, where it is another one than the design calls for
+    merging : whether the headline has a meaning once two labels are one; with declared weights it has none
     """
     found = list(_amount(ratings, minimum_n))
     if not ratings.n_paired:
@@ -83,8 +101,14 @@ def diagnose(ratings: Ratings, level: str, *, minimum_n: int = MINIMUM_N) -> lis
     found += _margins(ratings)
     found += _trap(ratings)
     found += _far(ratings, minimum_n, ordered=level in ORDERED)
-    found += _merges(ratings, ordered=level in ORDERED)
+    if merging:
+        found += _merges(ratings, coefficient or _headline(ratings, level), ordered=level in ORDERED)
     return found
+
+
+def _headline(ratings: Ratings, level: str) -> Coefficient:
+    """The coefficient that the design calls for."""
+    return COEFFICIENTS[str(headline.choose(headline.design_of(ratings, level, weights="linear")).key)]
 
 
 def _amount(ratings: Ratings, minimum_n: int) -> Iterator[Diagnostic]:
@@ -178,34 +202,41 @@ def _far(ratings: Ratings, minimum_n: int, *, ordered: bool) -> Iterator[Diagnos
 
 def merged_value(ratings: Ratings, first: int, second: int) -> float | None:
     """Kappa of two raters, else nominal alpha, if two labels were one; None where undefined."""
+    return _nominal(_as_one(ratings, first, second))
+
+
+def _as_one(ratings: Ratings, first: int, second: int) -> Ratings:
     kept = [place for place in range(ratings.n_labels) if place != second]
     mapping = [kept.index(first if place == second else place) for place in range(ratings.n_labels)]
-    return _nominal(ratings.recode(mapping, [ratings.labels[place] for place in kept]))
+    return ratings.recode(mapping, [ratings.labels[place] for place in kept])
 
 
-def _merges(ratings: Ratings, *, ordered: bool) -> Iterator[Diagnostic]:
-    """The merger that would help most; on an ordered scale only neighbours can be one class."""
-    value = _nominal(ratings)
-    if value is None or ratings.n_labels < 3:
+def _merges(ratings: Ratings, coefficient: Coefficient, *, ordered: bool) -> Iterator[Diagnostic]:
+    """The merger that would help the headline most; on an ordered scale only neighbours can be one class."""
+    value = coefficient.function(ratings).value
+    # The numbers of two labels that are one are nobody's to make up.
+    if value is None or ratings.n_labels < 3 or coefficient.needs_values:
         return
     gains: list[tuple[float, Label, Label]] = []
-    for first, second in _confused(ratings):
-        if ordered and second != first + 1:
-            continue
-        merged = merged_value(ratings, first, second)
+    for first, second in _confused(ratings, ordered=ordered):
+        merged = coefficient.function(_as_one(ratings, first, second)).value
         if merged is not None and merged >= value + GAIN:
             gains.append((merged, ratings.labels[first], ratings.labels[second]))
     # One pair is advice; all of them would be a search for the largest figure.
     for merged, one, other in sorted(gains, key=lambda gain: -gain[0])[:1]:
-        numbers = {"first": one, "second": other, "merged": merged, "value": value}
-        yield Diagnostic("merge_ordered" if ordered else "merge", numbers)
+        numbers = {"first": one, "second": other, "title": coefficient.title, "merged": merged, "value": value}
+        yield Diagnostic("merge_headline_ordered" if ordered else "merge_headline", numbers)
 
 
-def _confused(ratings: Ratings) -> list[tuple[int, int]]:
-    """Pairs of labels that stand on one item, the most common first; a merger of others can only lower the value."""
+def _confused(ratings: Ratings, *, ordered: bool) -> list[tuple[int, int]]:
+    """The pairs of labels that stand on one item most often; a merger of others can hardly help."""
     counts = ratings.counts()
     together = (counts * ratings.weights[:, None]).T @ counts
-    pairs = [(first, second) for first, second in combinations(range(ratings.n_labels), 2) if together[first, second]]
+    pairs = [
+        (first, second)
+        for first, second in combinations(range(ratings.n_labels), 2)
+        if together[first, second] and (not ordered or second == first + 1)
+    ]
     return sorted(pairs, key=lambda pair: -together[pair])[:MOST_MERGERS]
 
 
