@@ -15,7 +15,7 @@ from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
 from agreement.coefficients.expert import TITLES as EXPERT_TITLES
 from agreement.coefficients.expert import coefficients as with_expert
 from agreement.coefficients.ratings import Ratings
-from agreement.coefficients.summary import Plan, as_json
+from agreement.coefficients.summary import Plan, applicable, as_json
 from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
@@ -73,7 +73,8 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     design = headline.design_of(ratings, level, expert=asked.expert is not None, weights=weights or LINEAR)
     choice = headline.choose(design)
     key = str(choice.key)
-    known = {**COEFFICIENTS, **(with_expert(asked.expert, level) if asked.expert is not None else {})}
+    known = {each.key: each for each in applicable(ratings, level, matrix)}
+    known |= with_expert(asked.expert, level) if asked.expert is not None else {}
     return {
         "scale": summary.pop("level"),
         **summary,
@@ -87,7 +88,14 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
             "beside": [each for each in choice.beside if each in summary["statistics"]],
         },
         "diagnostics": [
-            _plain(each) for each in diagnose(ratings, level, coefficient=known.get(key), merging=key in known)
+            _plain(each)
+            for each in diagnose(
+                ratings,
+                level,
+                coefficient=known.get(key),
+                merging=matrix is None,
+                seed=asked.seed if asked.interval else None,
+            )
         ],
         "notes": _notes(loaded, declared, asked, choice),
     }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement import merging
-from agreement.coefficients import COEFFICIENTS, Ratings, expert
+from agreement.coefficients import COEFFICIENTS, Ratings, bootstrap, expert
 from agreement.coefficients.cohen import cohen
 from agreement.coefficients.diagnostics import EARLIER, SENTENCES, Diagnostic, diagnose, merged_value
 from agreement.label_figures import entry_of, pair_counts
@@ -25,11 +25,47 @@ def test_a_sound_table_has_nothing_to_say() -> None:
 
 def test_the_prevalence_trap_is_named() -> None:
     trap = ratings_of(cases()["seed_prevalence_trap"])
-    assert keys(trap) == ["prevalence_index", "kappa_max", "prevalence_trap"]
+    assert keys(trap) == ["prevalence_index", "kappa_max", "prevalence_trap", "rare_label"]
     assert found(trap, "prevalence_trap").sentence == (
         "The raters agree on 95 % of the items and yet the coefficient is 0.26: “ok” makes up 96 % of the ratings,"
         " so agreement by chance is high. Look at the agreement on the rare classes."
     )
+
+
+RARE = Ratings.from_table([[118, 5], [2, 0]], ["a", "b"])
+
+
+def test_a_rare_label_makes_the_interval_too_narrow() -> None:
+    said = found(RARE, "rare_label")
+    assert said.sentence == (
+        "“b” makes up 2.8 % of the ratings, and the items on which two raters both said it are only 0 of 125, so the"
+        " interval of Cohen's kappa may be too narrow."
+    )
+
+
+def test_beside_a_rare_label_stands_the_smoothed_interval() -> None:
+    said = next(each for each in diagnose(RARE, "nominal", seed=1) if each.key == "rare_label_smoothed")
+    statistic = COEFFICIENTS["cohen_kappa"].statistic(RARE)
+    percentile = bootstrap.interval(RARE, statistic, seed=1)
+    smoothed = bootstrap.interval(RARE, statistic, seed=1, method="smoothed")
+    assert percentile is not None
+    assert smoothed is not None
+    assert (percentile.method, said.numbers["low"], said.numbers["high"]) == ("bootstrap", smoothed.low, smoothed.high)
+    assert smoothed.high > percentile.high + 0.1
+    assert said.sentence.endswith(f"the smoothed bootstrap gives {smoothed.low:.2f} to {smoothed.high:.2f}.")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[118, 2], [2, 0]],  # fewer than 5 disagreements: the smoothed interval stands there already
+        [[90, 5], [2, 0]],  # and so it does below 100 items
+        [[1000, 12], [10, 12]],  # rare, and yet two raters said it often enough
+        [[60, 4], [2, 60]],
+    ],
+)
+def test_no_rare_label_where_the_interval_covers(table: list[list[int]]) -> None:
+    assert not [key for key in keys(Ratings.from_table(table, ["a", "b"])) if key.startswith("rare")]
 
 
 def test_bias_is_named() -> None:
@@ -204,6 +240,6 @@ def test_every_sentence_is_used() -> None:
         Ratings.from_table([[9, 9, 1], [9, 9, 1], [1, 1, 40]], ["low", "medium", "high"]),
         four_raters(200),
     ]
-    said = {key for ratings in tables for key in keys(ratings)}
+    said = {key for ratings in tables for key in keys(ratings)} | set(keys(RARE)) | set(keys(RARE, seed=1))
     said |= {each.key for ratings in (*tables, near_misses()) for each in diagnose(ratings, "ordinal")}
     assert said | set(EARLIER) == set(SENTENCES)
