@@ -66,6 +66,12 @@ class Declared:
             raise BadRatings("Values follow the order of the labels: declare the labels with them.")
         if len(values) != len(self.labels):
             raise BadRatings(f"{len(self.labels)} labels need as many values, not {len(values)}.")
+        for place, value in enumerate(values):
+            if value in values[:place]:
+                both = f"{quoted(self.labels[values.index(value)])} and {quoted(self.labels[place])}"
+                raise BadRatings(
+                    f"The labels {both} have the same value, {value:g}: they would count as one. Give each its own."
+                )
 
 
 def check_once(names: Sequence[Label], what: str, how: str) -> None:
