@@ -131,6 +131,23 @@ def test_headline_of_an_ordinal_scale_takes_the_named_weights(tmp_path: Path) ->
     assert linear == pytest.approx(custom)
 
 
+def test_declared_weights_give_agreement_between_0_and_1(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\nlow,low\nlow,high\nmedium,high\nhigh,high\nhigh,low\n")
+    options = ("--raters", "a,b", "--scale", "ordinal", "--labels", "low,medium,high", "--no-interval", "--weights")
+    large, small = "0,1,4\n1,0,1\n4,1,0\n", "0,.25,1\n.25,0,.25\n1,.25,0\n"
+
+    first, second = (
+        run(path, *options, str(write(tmp_path, text, "w.csv")))["statistics"]["weighted_kappa_custom"]
+        for text in (large, small)
+    )
+
+    # Two items apart by 1 and one by .25 of the largest weight, of five.
+    assert first["observed"] == pytest.approx(1 - 2.25 / 5)
+    assert 0 <= first["expected"] <= 1
+    assert first == pytest.approx(second)
+    assert "Observed agreement .55, expected by chance " in printed(path, *options, str(tmp_path / "w.csv"))
+
+
 def test_single_ratings_are_counted_left_out_and_told(tmp_path: Path) -> None:
     answer = run(write(tmp_path, LONG), "--no-interval")
 
