@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agreement.codebooks import BadRatings, BadWeights, Declared, quoted, text_of
+from agreement.codebooks import BadRatings, BadWeights, Declared, names, quoted, text_of
 from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
 from agreement.coefficients import declared as declared_weights
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES
@@ -14,12 +14,14 @@ from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
 from agreement.coefficients.expert import TITLES as EXPERT_TITLES
 from agreement.coefficients.expert import coefficients as with_expert
-from agreement.coefficients.ratings import Ratings
+from agreement.coefficients.ratings import Ratings, identity
 from agreement.coefficients.summary import Plan, applicable, as_json
 from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
 LINEAR_KEYS = ("weighted_kappa_linear", "expert_weighted_kappa_linear")
+# The numbers of a diagnostic that are labels; those of a pair of raters are people.
+LABEL_PLACES = ("label", "first", "second")
 NO_WEIGHTS = "No weights were named, so the headline takes linear ones: --weights names others."
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
@@ -88,7 +90,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
             "beside": [each for each in choice.beside if each in summary["statistics"]],
         },
         "diagnostics": [
-            _plain(each)
+            _plain(each, () if level == MULTILABEL else ratings.labels)
             for each in diagnose(
                 ratings,
                 level,
@@ -132,22 +134,25 @@ def _expert(ratings: Ratings, level: str, name: str | None) -> int | None:
     return ratings.raters.index(name)
 
 
-def _plain(found: Diagnostic) -> dict[str, Any]:
-    # true and false are labels too, and JSON writes them so.
-    words = {name: text_of(value) if isinstance(value, bool) else value for name, value in found.numbers.items()}
+def _plain(found: Diagnostic, labels: Sequence[Any]) -> dict[str, Any]:
+    words = dict(found.numbers)
+    called = {identity(label): name for label, name in zip(labels, names(labels), strict=True)}
+    for place in LABEL_PLACES if not found.key.startswith("far_") else ():
+        if place in words:
+            words[place] = called[identity(words[place])]
     return {"key": found.key, "numbers": dict(found.numbers), "sentence": SENTENCES[found.key] % words}
 
 
 def _notes(loaded: Loaded, declared: Declared, asked: Asked, choice: headline.Choice) -> list[str]:
     """How the file was understood where nothing was said, and what stands beside an ordered headline."""
     notes = []
-    names = loaded.classes if declared.level == MULTILABEL else loaded.ratings.labels
+    known = loaded.classes if declared.level == MULTILABEL else loaded.ratings.labels
     if declared.labels is None:
-        listed = ", ".join(quoted(name) for name in names)
-        said = f"No labels were declared, so the {len(names)} that occur count as all there are: {listed}."
+        listed = ", ".join(quoted(name) for name in known)
+        said = f"No labels were declared, so the {len(known)} that occur count as all there are: {listed}."
         if declared.level != MULTILABEL:
             said += " A label that nobody used changes AC1, AC2 and Brennan-Prediger."
-        notes += [said, *_alike(names)]
+        notes += [said, *_alike(known)]
     if choice.key in LINEAR_KEYS and asked.weights is None:
         notes.append(NO_WEIGHTS)
     if declared.level in ORDERED:
@@ -156,11 +161,11 @@ def _notes(loaded: Loaded, declared: Declared, asked: Asked, choice: headline.Ch
     return notes
 
 
-def _alike(names: Sequence[Any]) -> list[str]:
+def _alike(known: Sequence[Any]) -> list[str]:
     """Labels that differ by case or blanks only, most likely by a slip."""
     first: dict[str, Any] = {}
     notes = []
-    for name in names:
+    for name in known:
         folded = " ".join(text_of(name).split()).casefold()
         if folded in first:
             notes.append(f"{quoted(first[folded])} and {quoted(name)} look alike and are counted as two labels.")

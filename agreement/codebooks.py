@@ -146,6 +146,15 @@ def quoted(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def names(labels: Sequence[Any]) -> list[str]:
+    """What labels are called in a table; a text that another label reads like is in quotes, as "1" beside 1."""
+    texts = [text_of(label) for label in labels]
+    return [
+        quoted(label) if text == "" or (isinstance(label, str) and texts.count(text) > 1) else text
+        for label, text in zip(labels, texts, strict=True)
+    ]
+
+
 def _json(text: str) -> list[Any]:
     try:
         found = json.loads(text)

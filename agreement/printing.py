@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from agreement import sentences
 from agreement.charts import number
-from agreement.codebooks import text_of
+from agreement.codebooks import names
 from agreement.coefficients import COEFFICIENTS
 from agreement.sentences import Entry
 
@@ -56,7 +56,7 @@ def _opening(answer: Mapping[str, Any], name: str) -> Lines:
         "raters": (places if answer["exchangeable"] else people) % {"n": n},
         "names": _listed(raters),
         "labels": ngettext("%(n)s label", "%(n)s labels", len(labels)) % {"n": len(labels)},
-        "label_names": _listed([_label(each) for each in labels]),
+        "label_names": _listed(names(labels)),
         "scale": answer["scale"],
     }
     yield _("%(name)s: %(items)s, %(raters)s (%(names)s), %(labels)s (%(label_names)s), scale %(scale)s.") % about
@@ -148,9 +148,9 @@ def _classes(answer: Mapping[str, Any]) -> Lines:
         return
     yield _("By label")
     rows = [[_("label"), *_use_heads(answer), _("specific agreement"), titles[key], _("interval")]]
-    for place, (one, other) in enumerate(zip(specific, against, strict=True)):
+    for place, (label, one, other) in enumerate(zip(names(answer["labels"]), specific, against, strict=True)):
         value, low_high, _n = _figure(other)
-        rows.append([_label(one["label"]), *_uses(answer, place), _figure(one)[0], value, low_high])
+        rows.append([label, *_uses(answer, place), _figure(one)[0], value, low_high])
     yield from aligned(rows)
 
 
@@ -170,7 +170,7 @@ def _uses(answer: Mapping[str, Any], place: int) -> list[str]:
 
 
 def _table(answer: Mapping[str, Any]) -> Lines:
-    table, labels = answer.get("table"), [_label(each) for each in answer["labels"]]
+    table, labels = answer.get("table"), names(answer["labels"])
     if table is None or answer["scale"] == "multilabel" or len(labels) > MOST_COLUMNS:
         return
     down, across = answer["raters"]
@@ -232,12 +232,6 @@ def _cannot_tell(answer: Mapping[str, Any]) -> Lines:
     yield "  - " + _("Whether the labels are right: people can agree on a mistake.")
     yield "  - " + _("How the people would agree on other items, or with another guideline.")
     yield "  - " + _("Whether this is good enough: that depends on what the labels are for.")
-
-
-def _label(label: Any) -> str:
-    if isinstance(label, list):
-        return "{" + ", ".join(map(_label, label)) + "}"
-    return text_of(label) or '""'
 
 
 def _listed(names: Sequence[str]) -> str:

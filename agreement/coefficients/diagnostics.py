@@ -38,6 +38,8 @@ SENTENCES: Mapping[str, str] = {
     "small_n": "Items with two ratings or more: %(n)s, fewer than the %(minimum)s asked for.",
     "no_variation": "No class variation: only “%(label)s” was used. Chance-corrected coefficients are undefined, and"
     " AC1 and Brennan-Prediger are 1 by definition.",
+    "one_category": "“%(label)s” is the only label there is, so agreement says nothing: every chance-corrected"
+    " coefficient is undefined.",
     "prevalence_index": "The two labels are used unevenly: the prevalence index is %(value).2f, which pulls kappa"
     " down.",
     "bias_index": "The raters use the two labels at different rates: the bias index is %(value).2f.",
@@ -139,7 +141,8 @@ def _classes(ratings: Ratings) -> Iterator[Diagnostic]:
     uses = classes.uses_by_rater(ratings)
     totals = uses.sum(axis=0)
     if (totals > 0).sum() == 1:
-        yield Diagnostic("no_variation", {"label": ratings.labels[int(totals.argmax())]})
+        key = "no_variation" if ratings.n_labels > 1 else "one_category"
+        yield Diagnostic(key, {"label": ratings.labels[int(totals.argmax())]})
     for place, label in enumerate(ratings.labels):
         users = uses[:, place] > 0
         if not users.any():

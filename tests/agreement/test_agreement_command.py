@@ -56,6 +56,31 @@ def test_number_text_and_true_stay_apart(tmp_path: Path) -> None:
     assert json.dumps([row["label"] for row in answer["statistics"]["per_class_kappa"]]) == '[1, "1", true]'
 
 
+def test_labels_that_would_print_alike_are_told_apart(tmp_path: Path) -> None:
+    rows = [(1, "1")] * 9 + [("1", 1)] * 9 + [(1, 1)] * 9 + [("1", "1")] * 9 + [(2, 2)] * 9
+    path = write(tmp_path, "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in rows), "alike.jsonl")
+
+    text = printed(path, "--raters", "a,b", "--labels", '[1, "1", 2]', "--no-interval")
+
+    assert '3 labels (1, "1", 2)' in text
+    assert 'If “1” and “"1"” were one class, Cohen\'s kappa would be' in text
+    lines = text.splitlines()
+    table = lines[lines.index("a down, b across") + 1 :][:4]
+    assert [line.split() for line in table] == [
+        ["1", '"1"', "2"],
+        ["1", "9", "9", "0"],
+        ['"1"', "9", "9", "0"],
+        ["2", "0", "0", "9"],
+    ]
+
+
+def test_file_with_one_label_has_no_figure_that_is_1_by_definition(tmp_path: Path) -> None:
+    text = printed(write(tmp_path, "a,b\nyes,yes\nyes,yes\n"), "--raters", "a,b")
+
+    assert "“yes” is the only label there is" in text
+    assert "by definition" not in text
+
+
 def test_names_of_a_comma_list_stand_for_numbers_in_json(tmp_path: Path) -> None:
     rows = [(1, 1), (2, 3), (3, 3)]
     path = write(tmp_path, "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in rows), "numbers.jsonl")
@@ -83,6 +108,7 @@ def test_ordered_scale_says_what_knows_no_order(tmp_path: Path) -> None:
 
     answer = run(path, "--raters", "a,b", "--scale", "ordinal", "--labels", "1,2,3", "--no-interval")
 
+    assert "declared" not in answer["headline"]["reason"]
     assert answer["notes"] == [
         "No weights were named, so the headline takes linear ones: --weights names others.",
         "The labels are ordered, and these count a near miss as much as a far one: Cohen's kappa, Scott's pi,"

@@ -90,6 +90,10 @@ def test_constant_ratings_have_no_variation() -> None:
     ]
 
 
+def test_one_label_alone_has_no_coefficient() -> None:
+    assert keys(Ratings.from_table([[30]], ["a"])) == ["one_category"]
+
+
 def test_small_and_single_numbers_are_said() -> None:
     ratings = Ratings.from_matrix([["a", "b", "a"], ["a", "b", None]], ["a", "b"])
     assert [each.sentence for each in diagnose(ratings, "nominal")] == [
@@ -238,6 +242,7 @@ def test_every_sentence_is_used() -> None:
         Ratings.from_table([[20, 2, 0], [3, 25, 0], [4, 0, 0]], ["a", "b", "c"]),
         Ratings.from_table([[20, 18, 1], [17, 21, 0], [0, 1, 40]], ["good", "fine", "bad"]),
         Ratings.from_table([[9, 9, 1], [9, 9, 1], [1, 1, 40]], ["low", "medium", "high"]),
+        Ratings.from_table([[30]], ["a"]),
         four_raters(200),
     ]
     said = {key for ratings in tables for key in keys(ratings)} | set(keys(RARE)) | set(keys(RARE, seed=1))
