@@ -22,6 +22,8 @@ LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
 LINEAR_KEYS = ("weighted_kappa_linear", "expert_weighted_kappa_linear")
 # The numbers of a diagnostic that are labels; those of a pair of raters are people.
 LABEL_PLACES = ("label", "first", "second")
+# Beside the headline of two raters where there are two labels, and then alone.
+OF_TWO_LABELS = ("pabak",)
 NO_WEIGHTS = "No weights were named, so the headline takes linear ones: --weights names others."
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
@@ -87,7 +89,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
             "key": key,
             "title": COEFFICIENTS[key].title if key in COEFFICIENTS else TITLES[key],
             "reason": choice.reason,
-            "beside": [each for each in choice.beside if each in summary["statistics"]],
+            "beside": [each for each in (*choice.beside, *OF_TWO_LABELS) if each in summary["statistics"]],
         },
         "diagnostics": [
             _plain(each, () if level == MULTILABEL else ratings.labels)

@@ -234,6 +234,8 @@ COEFFICIENTS: dict[str, Coefficient] = {
             levels=SINGLE,
             raters=TWO,
             source="Byrt, Bishop & Carlin 1993, doi:10.1016/0895-4356(93)90018-V",
+            # Of two labels it is Brennan-Prediger's kappa, and so are its error and interval.
+            standard_error=brennan_prediger.brennan_prediger_se,
             n_labels=2,
         ),
     )

@@ -213,12 +213,13 @@ Why this one: Two raters rated every item with unordered labels.
 Observed agreement .80, expected by chance .50.
 
 Beside it
-  coefficient                     value   n
-  Percent agreement                 .80  20
-  Scott's pi                        .60  20
-  Krippendorff's alpha (nominal)    .61  20
-  Brennan-Prediger kappa            .60  20
-  Gwet's AC1                        .60  20
+  coefficient                                      value   n
+  Percent agreement                                  .80  20
+  Scott's pi                                         .60  20
+  Krippendorff's alpha (nominal)                     .61  20
+  Brennan-Prediger kappa                             .60  20
+  Gwet's AC1                                         .60  20
+  PABAK (prevalence-adjusted bias-adjusted kappa)    .60  20
 
 By label
   label  first  second  specific agreement  kappa against the rest

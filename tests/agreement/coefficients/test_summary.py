@@ -185,3 +185,11 @@ def test_labels_of_equal_values_are_named_as_the_reason() -> None:
     ratings = Ratings.from_table([[9, 1], [2, 8]], ["a", "b"], values=[1, 1])
     answer = summarise(ratings, "interval", seed=1, interval=False)["statistics"]["krippendorff_alpha_interval"]
     assert (answer["undefined"], "labels of equal values" in answer["sentence"]) == ("no_variation", True)
+
+
+def test_pabak_is_brennan_prediger_of_two_labels_with_its_error_and_interval() -> None:
+    ratings = Ratings.from_table([[70, 12], [9, 40]], ["a", "b"])
+    statistics = summarise(ratings, "nominal", seed=1, replicates=200)["statistics"]
+    pabak, brennan_prediger = statistics["pabak"], statistics["brennan_prediger"]
+    assert pabak["se"] == brennan_prediger["se"] == statistics["pabak_se"]["value"]
+    assert pabak["interval"] == brennan_prediger["interval"]
