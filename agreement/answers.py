@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement.codebooks import BadRatings, BadWeights, Declared, names, quoted, text_of
-from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
+from agreement.coefficients import COEFFICIENTS, distances, expert_sets, headline, summarise
 from agreement.coefficients import declared as declared_weights
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES
 from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
@@ -56,7 +56,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     """
     ratings, level = loaded.ratings, declared.level
     _check_weights(declared, asked)
-    matrix, expert = _checked_matrix(ratings, asked), _expert(ratings, level, asked.expert)
+    matrix, expert = _checked_matrix(ratings, asked), _expert(ratings, asked.expert)
     summary = summarise(
         ratings,
         level,
@@ -68,9 +68,11 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
         expert=expert,
         set_classes=loaded.classes,
     )
+    plan = Plan(asked.seed, asked.replicates, asked.confidence, asked.interval)
     if matrix is not None and expert is not None:
-        plan = Plan(asked.seed, asked.replicates, asked.confidence, asked.interval)
         summary["statistics"].update(declared_weights.against(ratings, expert, matrix, plan))
+    if level == MULTILABEL and asked.expert is not None:
+        summary["statistics"].update(expert_sets.against(ratings, loaded.classes, asked.expert, plan))
     if level == MULTILABEL:
         summary["answers"], summary["labels"] = summary["labels"], [as_json(name) for name in loaded.classes]
     weights = (asked.weights or LINEAR) if level == ORDINAL else asked.weights
@@ -123,12 +125,10 @@ def _checked_matrix(ratings: Ratings, asked: Asked) -> Sequence[Sequence[float]]
     return asked.matrix
 
 
-def _expert(ratings: Ratings, level: str, name: str | None) -> int | None:
+def _expert(ratings: Ratings, name: str | None) -> int | None:
     """The expert's column."""
     if name is None:
         return None
-    if level == MULTILABEL:
-        raise BadRatings("Agreement with an expert is made for single labels, not for sets of them.")
     if ratings.exchangeable:
         raise BadRatings("Agreement with an expert needs to know who rated, and the raters are exchangeable here.")
     if name not in ratings.raters:

@@ -11,6 +11,7 @@ from agreement import sentences
 from agreement.charts import number
 from agreement.codebooks import names
 from agreement.coefficients import COEFFICIENTS
+from agreement.coefficients.expert_sets import EXACT_SET, PER_LABEL
 from agreement.sentences import Entry
 
 # METHODS of the reference, section 11: below this a pair is told by its count alone.
@@ -23,7 +24,7 @@ Lines = Iterator[str]
 def report(answer: Mapping[str, Any], name: str) -> str:
     """The whole report on the file `name`."""
     parts = [_opening(answer, name), _headline(answer), _beside(answer), _classes(answer), _table(answer)]
-    parts += [_expert(answer), _pairs(answer), _to_know(answer), _cannot_tell(answer)]
+    parts += [_expert(answer), _expert_sets(answer), _pairs(answer), _to_know(answer), _cannot_tell(answer)]
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
 
 
@@ -190,6 +191,19 @@ def _expert(answer: Mapping[str, Any]) -> Lines:
     )
     title = _(kappa.title) if kappa else _("weighted kappa")
     yield from aligned([[_("rater"), title, _("interval"), _("n")], *rows])
+
+
+def _expert_sets(answer: Mapping[str, Any]) -> Lines:
+    """Each label of an answer that is a set of them, and the whole set."""
+    if PER_LABEL not in answer["statistics"]:
+        return
+    rows, exact = answer["statistics"][PER_LABEL], answer["statistics"][EXACT_SET]
+    yield _("With the expert %(name)s") % {"name": answer["expert"]}
+    yield "  " + _sentence(_("Exact-set agreement"), exact)
+    called = zip(names(answer["labels"]), rows, strict=True)
+    yield from aligned(
+        [[_("label"), _("kappa"), _("interval"), _("n")], *([name, *_figure(row)] for name, row in called)]
+    )
 
 
 def _pairs(answer: Mapping[str, Any]) -> Lines:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import execute_from_command_line
 
+from agreement import set_figures
+from agreement.coefficients import multilabel
 from tests.agreement.coefficients.known_answers import ROOT
 from tests.agreement.command import LONG, printed, run, write
 
@@ -332,6 +334,36 @@ def test_report_on_a_scale_weighs_the_agreement_with_the_expert(tmp_path: Path) 
         ["rater", "Weighted", "kappa", "(linear", "weights)"],
         True,
     )
+
+
+SETS = [
+    (["a"], ["a"], ["a", "b"]),
+    (["a", "b"], ["b"], ["b"]),
+    ([], ["c"], []),
+    (["b"], ["b"], ["b"]),
+    (None, ["a"], []),
+]
+
+
+def test_expert_on_sets_has_each_label_and_the_whole_set(tmp_path: Path) -> None:
+    rows = [dict(zip("ebc", row, strict=True)) for row in SETS]
+    path = write(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "sets.jsonl")
+    options = ("--raters", "e,b,c", "--scale", "multilabel", "--labels", '["a", "b", "c", "d"]', "--expert", "e")
+
+    statistics = run(path, *options, "--no-interval")["statistics"]
+    text = printed(path, *options, "--no-interval")
+
+    ratings = multilabel.from_sets([[row[key] for row in rows] for key in "ebc"], list("abcd"), raters=("e", "b", "c"))
+    of_product = set_figures.with_expert(ratings, list("abcd"), "e", 1)
+    found = statistics["expert_kappa_per_label"]
+    assert [(row["label"], row.get("value"), row["n"]) for row in found] == [
+        (row["label"], row.get("value"), row["n"]) for row in of_product
+    ]
+    assert (found[3]["undefined"], found[3]["sentence"].split(",")[0]) == ("no_variation", "Nobody used this label")
+    # Of eight answers beside the expert's these are the same set: one of the first item, one of the third, two of the
+    # fourth.
+    assert statistics["expert_percent_agreement"]["value"] == 4 / 8
+    assert "  Exact-set agreement .50, on 4 items." in text.splitlines()
 
 
 # -- on its own --------------------------------------------------------------------------------------------------------
