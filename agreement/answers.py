@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agreement.codebooks import BadRatings, BadWeights, Declared, quoted, text_of
-from agreement.coefficients import COEFFICIENTS, distances, headline, summarise
+from agreement.codebooks import BadRatings, BadWeights, Declared, names, quoted, text_of
+from agreement.coefficients import COEFFICIENTS, distances, expert_sets, headline, summarise
 from agreement.coefficients import declared as declared_weights
 from agreement.coefficients.bootstrap import LEVEL, REPLICATES
 from agreement.coefficients.coefficient import MULTILABEL, ORDERED, ORDINAL
 from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
 from agreement.coefficients.expert import TITLES as EXPERT_TITLES
-from agreement.coefficients.ratings import Ratings
-from agreement.coefficients.summary import Plan, as_json
+from agreement.coefficients.expert import coefficients as with_expert
+from agreement.coefficients.ratings import Ratings, identity
+from agreement.coefficients.summary import Plan, applicable, as_json
 from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"
 LINEAR_KEYS = ("weighted_kappa_linear", "expert_weighted_kappa_linear")
+# The numbers of a diagnostic that are labels; those of a pair of raters are people.
+LABEL_PLACES = ("label", "first", "second")
+# Beside the headline of two raters where there are two labels, and then alone.
+OF_TWO_LABELS = ("pabak",)
 NO_WEIGHTS = "No weights were named, so the headline takes linear ones: --weights names others."
 # Titles of what is no entry of the registry and may yet be the headline.
 TITLES = {
@@ -51,7 +56,7 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
     """
     ratings, level = loaded.ratings, declared.level
     _check_weights(declared, asked)
-    matrix, expert = _checked_matrix(ratings, asked), _expert(ratings, level, asked.expert)
+    matrix, expert = _checked_matrix(ratings, asked), _expert(ratings, asked.expert)
     summary = summarise(
         ratings,
         level,
@@ -63,15 +68,19 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
         expert=expert,
         set_classes=loaded.classes,
     )
+    plan = Plan(asked.seed, asked.replicates, asked.confidence, asked.interval)
     if matrix is not None and expert is not None:
-        plan = Plan(asked.seed, asked.replicates, asked.confidence, asked.interval)
         summary["statistics"].update(declared_weights.against(ratings, expert, matrix, plan))
+    if level == MULTILABEL and asked.expert is not None:
+        summary["statistics"].update(expert_sets.against(ratings, loaded.classes, asked.expert, plan))
     if level == MULTILABEL:
         summary["answers"], summary["labels"] = summary["labels"], [as_json(name) for name in loaded.classes]
     weights = (asked.weights or LINEAR) if level == ORDINAL else asked.weights
     design = headline.design_of(ratings, level, expert=asked.expert is not None, weights=weights or LINEAR)
     choice = headline.choose(design)
     key = str(choice.key)
+    known = {each.key: each for each in applicable(ratings, level, matrix)}
+    known |= with_expert(asked.expert, level) if asked.expert is not None else {}
     return {
         "scale": summary.pop("level"),
         **summary,
@@ -82,9 +91,18 @@ def of(loaded: Loaded, declared: Declared, asked: Asked) -> dict[str, Any]:
             "key": key,
             "title": COEFFICIENTS[key].title if key in COEFFICIENTS else TITLES[key],
             "reason": choice.reason,
-            "beside": [each for each in choice.beside if each in summary["statistics"]],
+            "beside": [each for each in (*choice.beside, *OF_TWO_LABELS) if each in summary["statistics"]],
         },
-        "diagnostics": [_plain(each) for each in diagnose(ratings, level)],
+        "diagnostics": [
+            _plain(each, () if level == MULTILABEL else ratings.labels)
+            for each in diagnose(
+                ratings,
+                level,
+                coefficient=known.get(key),
+                merging=matrix is None,
+                seed=asked.seed if asked.interval else None,
+            )
+        ],
         "notes": _notes(loaded, declared, asked, choice),
     }
 
@@ -107,12 +125,10 @@ def _checked_matrix(ratings: Ratings, asked: Asked) -> Sequence[Sequence[float]]
     return asked.matrix
 
 
-def _expert(ratings: Ratings, level: str, name: str | None) -> int | None:
+def _expert(ratings: Ratings, name: str | None) -> int | None:
     """The expert's column."""
     if name is None:
         return None
-    if level == MULTILABEL:
-        raise BadRatings("Agreement with an expert is made for single labels, not for sets of them.")
     if ratings.exchangeable:
         raise BadRatings("Agreement with an expert needs to know who rated, and the raters are exchangeable here.")
     if name not in ratings.raters:
@@ -120,22 +136,25 @@ def _expert(ratings: Ratings, level: str, name: str | None) -> int | None:
     return ratings.raters.index(name)
 
 
-def _plain(found: Diagnostic) -> dict[str, Any]:
-    # true and false are labels too, and JSON writes them so.
-    words = {name: text_of(value) if isinstance(value, bool) else value for name, value in found.numbers.items()}
+def _plain(found: Diagnostic, labels: Sequence[Any]) -> dict[str, Any]:
+    words = dict(found.numbers)
+    called = {identity(label): name for label, name in zip(labels, names(labels), strict=True)}
+    for place in LABEL_PLACES if not found.key.startswith("far_") else ():
+        if place in words:
+            words[place] = called[identity(words[place])]
     return {"key": found.key, "numbers": dict(found.numbers), "sentence": SENTENCES[found.key] % words}
 
 
 def _notes(loaded: Loaded, declared: Declared, asked: Asked, choice: headline.Choice) -> list[str]:
     """How the file was understood where nothing was said, and what stands beside an ordered headline."""
     notes = []
-    names = loaded.classes if declared.level == MULTILABEL else loaded.ratings.labels
+    known = loaded.classes if declared.level == MULTILABEL else loaded.ratings.labels
     if declared.labels is None:
-        listed = ", ".join(quoted(name) for name in names)
-        said = f"No labels were declared, so the {len(names)} that occur count as all there are: {listed}."
+        listed = ", ".join(quoted(name) for name in known)
+        said = f"No labels were declared, so the {len(known)} that occur count as all there are: {listed}."
         if declared.level != MULTILABEL:
             said += " A label that nobody used changes AC1, AC2 and Brennan-Prediger."
-        notes += [said, *_alike(names)]
+        notes += [said, *_alike(known)]
     if choice.key in LINEAR_KEYS and asked.weights is None:
         notes.append(NO_WEIGHTS)
     if declared.level in ORDERED:
@@ -144,11 +163,11 @@ def _notes(loaded: Loaded, declared: Declared, asked: Asked, choice: headline.Ch
     return notes
 
 
-def _alike(names: Sequence[Any]) -> list[str]:
+def _alike(known: Sequence[Any]) -> list[str]:
     """Labels that differ by case or blanks only, most likely by a slip."""
     first: dict[str, Any] = {}
     notes = []
-    for name in names:
+    for name in known:
         folded = " ".join(text_of(name).split()).casefold()
         if folded in first:
             notes.append(f"{quoted(first[folded])} and {quoted(name)} look alike and are counted as two labels.")

@@ -66,6 +66,12 @@ class Declared:
             raise BadRatings("Values follow the order of the labels: declare the labels with them.")
         if len(values) != len(self.labels):
             raise BadRatings(f"{len(self.labels)} labels need as many values, not {len(values)}.")
+        for place, value in enumerate(values):
+            if value in values[:place]:
+                both = f"{quoted(self.labels[values.index(value)])} and {quoted(self.labels[place])}"
+                raise BadRatings(
+                    f"The labels {both} have the same value, {value:g}: they would count as one. Give each its own."
+                )
 
 
 def check_once(names: Sequence[Label], what: str, how: str) -> None:
@@ -138,6 +144,15 @@ def quoted(value: object) -> str:
     if isinstance(value, tuple):
         value = value[1]
     return json.dumps(value, ensure_ascii=False)
+
+
+def names(labels: Sequence[Any]) -> list[str]:
+    """What labels are called in a table; a text that another label reads like is in quotes, as "1" beside 1."""
+    texts = [text_of(label) for label in labels]
+    return [
+        quoted(label) if text == "" or (isinstance(label, str) and texts.count(text) > 1) else text
+        for label, text in zip(labels, texts, strict=True)
+    ]
 
 
 def _json(text: str) -> list[Any]:

@@ -51,7 +51,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
     found = (_of_sets if level == MULTILABEL else _of_labels)(found, matrix, protocol, coefficient, seed)
     statistics = found["statistics"]
     found["titles"] |= {key: each.title for key, each in known.items() if key in statistics and key not in COEFFICIENTS}
-    diagnostics = diagnose(ratings, level, minimum_n=protocol.minimum_n)
+    diagnostics = diagnose(ratings, level, minimum_n=protocol.minimum_n, coefficient=coefficient, seed=seed)
     found |= {
         "headline": chosen,
         "disagreements": round(ratings.n_disputed),

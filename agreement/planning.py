@@ -119,7 +119,10 @@ def for_limits(
 
 
 def with_raters(kappa: float, raters: int) -> float:
-    """Reliability of the majority or mean of several ratings, a rule of thumb (Spearman-Brown)."""
+    """Reliability of the mean or majority label of several ratings, a rule of thumb (Spearman-Brown).
+
+    Two ratings have a mean and no majority.
+    """
     if not -1 < kappa <= 1:
         raise ValueError(f"kappa must lie above -1 and not above 1, not {kappa:g}.")
     if raters < 1:

@@ -9,8 +9,9 @@ from django.utils.translation import ngettext
 
 from agreement import sentences
 from agreement.charts import number
-from agreement.codebooks import text_of
+from agreement.codebooks import names
 from agreement.coefficients import COEFFICIENTS
+from agreement.coefficients.expert_sets import EXACT_SET, PER_LABEL
 from agreement.sentences import Entry
 
 # METHODS of the reference, section 11: below this a pair is told by its count alone.
@@ -23,7 +24,7 @@ Lines = Iterator[str]
 def report(answer: Mapping[str, Any], name: str) -> str:
     """The whole report on the file `name`."""
     parts = [_opening(answer, name), _headline(answer), _beside(answer), _classes(answer), _table(answer)]
-    parts += [_expert(answer), _pairs(answer), _to_know(answer), _cannot_tell(answer)]
+    parts += [_expert(answer), _expert_sets(answer), _pairs(answer), _to_know(answer), _cannot_tell(answer)]
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
 
 
@@ -56,7 +57,7 @@ def _opening(answer: Mapping[str, Any], name: str) -> Lines:
         "raters": (places if answer["exchangeable"] else people) % {"n": n},
         "names": _listed(raters),
         "labels": ngettext("%(n)s label", "%(n)s labels", len(labels)) % {"n": len(labels)},
-        "label_names": _listed([_label(each) for each in labels]),
+        "label_names": _listed(names(labels)),
         "scale": answer["scale"],
     }
     yield _("%(name)s: %(items)s, %(raters)s (%(names)s), %(labels)s (%(label_names)s), scale %(scale)s.") % about
@@ -148,9 +149,9 @@ def _classes(answer: Mapping[str, Any]) -> Lines:
         return
     yield _("By label")
     rows = [[_("label"), *_use_heads(answer), _("specific agreement"), titles[key], _("interval")]]
-    for place, (one, other) in enumerate(zip(specific, against, strict=True)):
+    for place, (label, one, other) in enumerate(zip(names(answer["labels"]), specific, against, strict=True)):
         value, low_high, _n = _figure(other)
-        rows.append([_label(one["label"]), *_uses(answer, place), _figure(one)[0], value, low_high])
+        rows.append([label, *_uses(answer, place), _figure(one)[0], value, low_high])
     yield from aligned(rows)
 
 
@@ -170,7 +171,7 @@ def _uses(answer: Mapping[str, Any], place: int) -> list[str]:
 
 
 def _table(answer: Mapping[str, Any]) -> Lines:
-    table, labels = answer.get("table"), [_label(each) for each in answer["labels"]]
+    table, labels = answer.get("table"), names(answer["labels"])
     if table is None or answer["scale"] == "multilabel" or len(labels) > MOST_COLUMNS:
         return
     down, across = answer["raters"]
@@ -190,6 +191,19 @@ def _expert(answer: Mapping[str, Any]) -> Lines:
     )
     title = _(kappa.title) if kappa else _("weighted kappa")
     yield from aligned([[_("rater"), title, _("interval"), _("n")], *rows])
+
+
+def _expert_sets(answer: Mapping[str, Any]) -> Lines:
+    """Each label of an answer that is a set of them, and the whole set."""
+    if PER_LABEL not in answer["statistics"]:
+        return
+    rows, exact = answer["statistics"][PER_LABEL], answer["statistics"][EXACT_SET]
+    yield _("With the expert %(name)s") % {"name": answer["expert"]}
+    yield "  " + _sentence(_("Exact-set agreement"), exact)
+    called = zip(names(answer["labels"]), rows, strict=True)
+    yield from aligned(
+        [[_("label"), _("kappa"), _("interval"), _("n")], *([name, *_figure(row)] for name, row in called)]
+    )
 
 
 def _pairs(answer: Mapping[str, Any]) -> Lines:
@@ -232,12 +246,6 @@ def _cannot_tell(answer: Mapping[str, Any]) -> Lines:
     yield "  - " + _("Whether the labels are right: people can agree on a mistake.")
     yield "  - " + _("How the people would agree on other items, or with another guideline.")
     yield "  - " + _("Whether this is good enough: that depends on what the labels are for.")
-
-
-def _label(label: Any) -> str:
-    if isinstance(label, list):
-        return "{" + ", ".join(map(_label, label)) + "}"
-    return text_of(label) or '""'
 
 
 def _listed(names: Sequence[str]) -> str:

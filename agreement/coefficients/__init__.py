@@ -41,7 +41,7 @@ from agreement.coefficients.summary import summarise
 __all__ = ["COEFFICIENTS", "LEVELS", "MISSING", "REASONS", "Coefficient", "Estimate", "Ratings", "summarise"]
 
 # Part of the digest of a computation: raised whenever a figure would come out differently.
-ENGINE_VERSION = "2"
+ENGINE_VERSION = "3"
 
 
 def weighted_kappa(key: str, title: str, make: Callable[[Ratings], distances.Distance]) -> Coefficient:
@@ -234,6 +234,8 @@ COEFFICIENTS: dict[str, Coefficient] = {
             levels=SINGLE,
             raters=TWO,
             source="Byrt, Bishop & Carlin 1993, doi:10.1016/0895-4356(93)90018-V",
+            # Of two labels it is Brennan-Prediger's kappa, and so are its error and interval.
+            standard_error=brennan_prediger.brennan_prediger_se,
             n_labels=2,
         ),
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from agreement.coefficients import influence
@@ -11,6 +14,9 @@ from agreement.coefficients.statistic import Statistic, one_hot
 
 # Labels that either rater used less often have no threshold of their own (METHODS of the reference, section 7).
 MINIMUM_USES = 20
+# Why one label against the rest has no variation, which is another thing than that of all labels.
+UNUSED = "Nobody used this label, so there is no agreement on it to measure."
+ALWAYS = "Everybody used this label on every item, so agreement by chance would be complete and the coefficient is 0/0."
 
 
 def per_class_statistic(n_labels: int) -> Statistic:
@@ -72,7 +78,7 @@ def specific_agreement(ratings: Ratings) -> list[Estimate]:
     """
     answers = _each(specific_statistic(ratings.n_labels), ratings)
     return [
-        Estimate(answer.value, answer.undefined, n=answer.n, details={"uses": float(uses)})
+        Estimate(answer.value, answer.undefined, n=answer.n, details={**answer.details, "uses": float(uses)})
         for answer, uses in zip(answers, ratings.comparable().used(), strict=True)
     ]
 
@@ -115,11 +121,21 @@ def uses_by_rater(ratings: Ratings) -> FloatArray:
     )
 
 
+def worded(answers: Sequence[Estimate], uses: FloatArray) -> list[Estimate]:
+    """Answers of labels against the rest, where one without variation says whether nobody or everybody used it."""
+    return [
+        replace(answer, details={**answer.details, "sentence": ALWAYS if used else UNUSED})
+        if answer.undefined == "no_variation"
+        else answer
+        for answer, used in zip(answers, uses, strict=True)
+    ]
+
+
 def _each(statistic: Statistic, ratings: Ratings) -> list[Estimate]:
     pairs = ratings.comparable()
     if not pairs.n_paired:
         return [undefined("no_pairs")] * ratings.n_labels
-    return statistic.estimates(pairs, pairs.n_paired)
+    return worded(statistic.estimates(pairs, pairs.n_paired), pairs.used())
 
 
 def _each_se(statistic: Statistic, ratings: Ratings) -> list[Estimate]:
@@ -127,4 +143,5 @@ def _each_se(statistic: Statistic, ratings: Ratings) -> list[Estimate]:
     if not pairs.n_paired:
         return [undefined("no_pairs")] * ratings.n_labels
     errors = influence.standard_errors(statistic, pairs)
-    return [influence.as_estimate(float(error), pairs.n_paired, statistic.reason) for error in errors]
+    answers = [influence.as_estimate(float(error), pairs.n_paired, statistic.reason) for error in errors]
+    return worded(answers, pairs.used())

@@ -94,6 +94,8 @@ def masi(ratings: Ratings) -> Distance:
 def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None = None) -> Distance:
     """A declared matrix of disagreement weights, row against column; it may be asymmetric.
 
+    It is scaled so that the largest weight is 1, which changes no kappa and makes 1 - v an agreement.
+
     Raises
     ------
     ValueError : not square or not one row per label, a weight below 0 or not finite, a diagonal that is not 0, or
@@ -115,7 +117,7 @@ def custom(matrix: Sequence[Sequence[float]] | FloatArray, n_labels: int | None 
         raise ValueError(f"Weight {weights[row, row]} in row {row + 1}: the same label twice is no disagreement, so 0.")
     if len(weights) > 1 and not weights.any():
         raise ValueError("All weights are 0, so no two labels would differ: expected one above 0.")
-    return constant("custom", weights)
+    return constant("custom", weights / weights.max(initial=0.0) if weights.any() else weights)
 
 
 def fixed_matrix(distance: Distance, n_labels: int) -> FloatArray:

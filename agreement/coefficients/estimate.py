@@ -14,6 +14,11 @@ REASONS: Mapping[str, str] = {
     "one_item": "One item alone has no variance.",
     "no_defined_pair": "No pair of raters has a defined kappa.",
 }
+# No variation although several labels were used.
+NO_DISTANCE = (
+    "The labels that were used are at no distance from each other, such as labels of equal values, so no disagreement"
+    " could be seen or expected and the coefficient is 0/0."
+)
 
 
 @dataclass(frozen=True)

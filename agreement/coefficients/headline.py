@@ -99,7 +99,7 @@ RULES = (
     Rule(
         lambda d: d.level == ORDINAL and d.two and d.weights == "linear",
         "weighted_kappa_linear",
-        "Two raters rated every item on an ordered scale, with linear weights as declared.",
+        "Two raters rated every item on an ordered scale, with linear weights.",
     ),
     Rule(
         lambda d: d.level == ORDINAL and d.two and d.weights == "custom",
@@ -109,7 +109,7 @@ RULES = (
     Rule(
         lambda d: d.level == ORDINAL and d.two,
         "weighted_kappa_quadratic",
-        "Two raters rated every item on an ordered scale, with quadratic weights as declared.",
+        "Two raters rated every item on an ordered scale, with quadratic weights.",
     ),
     Rule(
         lambda d: d.level == ORDINAL,

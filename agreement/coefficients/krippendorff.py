@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement.coefficients import influence
 from agreement.coefficients.distances import Distance, nominal
-from agreement.coefficients.estimate import Estimate
+from agreement.coefficients.estimate import NO_DISTANCE, Estimate, undefined
 from agreement.coefficients.ratings import Array, FloatArray, IntArray, Ratings, label_counts
 from agreement.coefficients.statistic import Statistic, quadratic
 
@@ -50,6 +50,8 @@ def alpha(ratings: Ratings, distance: Distance | None = None) -> Estimate:
     Krippendorff 2011, Computing Krippendorff's alpha-reliability; Passonneau 2006 for sets
     """
     answer = alpha_statistic(distance or nominal(ratings), ratings.n_labels).estimate(ratings)
+    if answer.undefined == "no_variation" and (ratings.used() > 0).sum() > 1:
+        return undefined("no_variation", n=answer.n, sentence=NO_DISTANCE)
     if answer.value is None or answer.observed is None or answer.expected is None:
         return answer
     # A distance is not confined to [0, 1], so what was observed and expected is disagreement.

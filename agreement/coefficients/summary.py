@@ -282,7 +282,8 @@ def _per_class(ratings: Ratings, plan: Plan) -> dict[str, Any]:
     else:
         lists["per_class_alpha"] = (classes.per_class_alpha(ratings), classes.per_class_alpha_statistic(k))
         if fleiss.equal_sizes(ratings):
-            lists["fleiss_per_category"] = (fleiss.fleiss_per_category(ratings), fleiss.per_category_statistic(k))
+            answers = classes.worded(fleiss.fleiss_per_category(ratings), ratings.used())
+            lists["fleiss_per_category"] = (answers, fleiss.per_category_statistic(k))
     statistics: dict[str, Any] = {}
     for key, (answers, statistic) in lists.items():
         errors = influence.standard_errors(statistic, ratings) if ratings.n_paired else [None] * k
@@ -375,7 +376,7 @@ def _of_sets(ratings: Ratings, names: Sequence[Label], plan: Plan) -> dict[str, 
     coefficient = registry.COEFFICIENTS[key]
     for name in names:
         binary = multilabel.of_class(ratings, name)
-        answer = coefficient.function(binary)
+        (answer,) = classes.worded([coefficient.function(binary)], binary.used()[:1])
         spans = table_intervals(binary, {key: coefficient.statistic(binary)}, {key: answer}, plan)
         error = coefficient.standard_error(binary).value if coefficient.standard_error else None
         rows.setdefault(f"per_label_{key}", []).append({"label": name, **entry(answer, spans.get(key), error)})

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import execute_from_command_line
 
+from agreement import set_figures
+from agreement.coefficients import multilabel
 from tests.agreement.coefficients.known_answers import ROOT
 from tests.agreement.command import LONG, printed, run, write
 
@@ -56,6 +58,31 @@ def test_number_text_and_true_stay_apart(tmp_path: Path) -> None:
     assert json.dumps([row["label"] for row in answer["statistics"]["per_class_kappa"]]) == '[1, "1", true]'
 
 
+def test_labels_that_would_print_alike_are_told_apart(tmp_path: Path) -> None:
+    rows = [(1, "1")] * 9 + [("1", 1)] * 9 + [(1, 1)] * 9 + [("1", "1")] * 9 + [(2, 2)] * 9
+    path = write(tmp_path, "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in rows), "alike.jsonl")
+
+    text = printed(path, "--raters", "a,b", "--labels", '[1, "1", 2]', "--no-interval")
+
+    assert '3 labels (1, "1", 2)' in text
+    assert 'If “1” and “"1"” were one class, Cohen\'s kappa would be' in text
+    lines = text.splitlines()
+    table = lines[lines.index("a down, b across") + 1 :][:4]
+    assert [line.split() for line in table] == [
+        ["1", '"1"', "2"],
+        ["1", "9", "9", "0"],
+        ['"1"', "9", "9", "0"],
+        ["2", "0", "0", "9"],
+    ]
+
+
+def test_file_with_one_label_has_no_figure_that_is_1_by_definition(tmp_path: Path) -> None:
+    text = printed(write(tmp_path, "a,b\nyes,yes\nyes,yes\n"), "--raters", "a,b")
+
+    assert "“yes” is the only label there is" in text
+    assert "by definition" not in text
+
+
 def test_names_of_a_comma_list_stand_for_numbers_in_json(tmp_path: Path) -> None:
     rows = [(1, 1), (2, 3), (3, 3)]
     path = write(tmp_path, "".join(json.dumps({"a": a, "b": b}) + "\n" for a, b in rows), "numbers.jsonl")
@@ -83,6 +110,7 @@ def test_ordered_scale_says_what_knows_no_order(tmp_path: Path) -> None:
 
     answer = run(path, "--raters", "a,b", "--scale", "ordinal", "--labels", "1,2,3", "--no-interval")
 
+    assert "declared" not in answer["headline"]["reason"]
     assert answer["notes"] == [
         "No weights were named, so the headline takes linear ones: --weights names others.",
         "The labels are ordered, and these count a near miss as much as a far one: Cohen's kappa, Scott's pi,"
@@ -131,6 +159,23 @@ def test_headline_of_an_ordinal_scale_takes_the_named_weights(tmp_path: Path) ->
     assert linear == pytest.approx(custom)
 
 
+def test_declared_weights_give_agreement_between_0_and_1(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\nlow,low\nlow,high\nmedium,high\nhigh,high\nhigh,low\n")
+    options = ("--raters", "a,b", "--scale", "ordinal", "--labels", "low,medium,high", "--no-interval", "--weights")
+    large, small = "0,1,4\n1,0,1\n4,1,0\n", "0,.25,1\n.25,0,.25\n1,.25,0\n"
+
+    first, second = (
+        run(path, *options, str(write(tmp_path, text, "w.csv")))["statistics"]["weighted_kappa_custom"]
+        for text in (large, small)
+    )
+
+    # Two items apart by 1 and one by .25 of the largest weight, of five.
+    assert first["observed"] == pytest.approx(1 - 2.25 / 5)
+    assert 0 <= first["expected"] <= 1
+    assert first == pytest.approx(second)
+    assert "Observed agreement .55, expected by chance " in printed(path, *options, str(tmp_path / "w.csv"))
+
+
 def test_single_ratings_are_counted_left_out_and_told(tmp_path: Path) -> None:
     answer = run(write(tmp_path, LONG), "--no-interval")
 
@@ -170,12 +215,13 @@ Why this one: Two raters rated every item with unordered labels.
 Observed agreement .80, expected by chance .50.
 
 Beside it
-  coefficient                     value   n
-  Percent agreement                 .80  20
-  Scott's pi                        .60  20
-  Krippendorff's alpha (nominal)    .61  20
-  Brennan-Prediger kappa            .60  20
-  Gwet's AC1                        .60  20
+  coefficient                                      value   n
+  Percent agreement                                  .80  20
+  Scott's pi                                         .60  20
+  Krippendorff's alpha (nominal)                     .61  20
+  Brennan-Prediger kappa                             .60  20
+  Gwet's AC1                                         .60  20
+  PABAK (prevalence-adjusted bias-adjusted kappa)    .60  20
 
 By label
   label  first  second  specific agreement  kappa against the rest
@@ -288,6 +334,36 @@ def test_report_on_a_scale_weighs_the_agreement_with_the_expert(tmp_path: Path) 
         ["rater", "Weighted", "kappa", "(linear", "weights)"],
         True,
     )
+
+
+SETS = [
+    (["a"], ["a"], ["a", "b"]),
+    (["a", "b"], ["b"], ["b"]),
+    ([], ["c"], []),
+    (["b"], ["b"], ["b"]),
+    (None, ["a"], []),
+]
+
+
+def test_expert_on_sets_has_each_label_and_the_whole_set(tmp_path: Path) -> None:
+    rows = [dict(zip("ebc", row, strict=True)) for row in SETS]
+    path = write(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "sets.jsonl")
+    options = ("--raters", "e,b,c", "--scale", "multilabel", "--labels", '["a", "b", "c", "d"]', "--expert", "e")
+
+    statistics = run(path, *options, "--no-interval")["statistics"]
+    text = printed(path, *options, "--no-interval")
+
+    ratings = multilabel.from_sets([[row[key] for row in rows] for key in "ebc"], list("abcd"), raters=("e", "b", "c"))
+    of_product = set_figures.with_expert(ratings, list("abcd"), "e", 1)
+    found = statistics["expert_kappa_per_label"]
+    assert [(row["label"], row.get("value"), row["n"]) for row in found] == [
+        (row["label"], row.get("value"), row["n"]) for row in of_product
+    ]
+    assert (found[3]["undefined"], found[3]["sentence"].split(",")[0]) == ("no_variation", "Nobody used this label")
+    # Of eight answers beside the expert's these are the same set: one of the first item, one of the third, two of the
+    # fourth.
+    assert statistics["expert_percent_agreement"]["value"] == 4 / 8
+    assert "  Exact-set agreement .50, on 4 items." in text.splitlines()
 
 
 # -- on its own --------------------------------------------------------------------------------------------------------

@@ -98,6 +98,11 @@ BAD = {
         ["--raters", "a,b", "--labels", "x,y", "--values", "1", "--scale", "interval"],
         "2 labels need as many values, not 1.",
     ),
+    "equal values": (
+        "a,b\nx,y\n",
+        ["--raters", "a,b", "--labels", "x,y", "--values", "1,1", "--scale", "interval"],
+        'The labels "x" and "y" have the same value, 1: they would count as one. Give each its own.',
+    ),
     "values that are words": (
         "a,b\nx,y\n",
         ["--raters", "a,b", "--labels", "x,y", "--values", "1,two", "--scale", "interval"],

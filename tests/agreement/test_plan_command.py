@@ -109,8 +109,8 @@ def test_limits_in_words() -> None:
 
 def test_third_rater_in_words() -> None:
     assert printed("third-rater", "--kappa", ".9").splitlines() == [
-        "The label of the majority of 2 raters has a reliability of .95.",
-        "The label of the majority of 3 raters has a reliability of .96.",
+        "The mean or majority label of 2 raters has a reliability of .95.",
+        "The mean or majority label of 3 raters has a reliability of .96.",
         "A rule of thumb (Spearman-Brown), from kappa .90 of two raters.",
     ]
 

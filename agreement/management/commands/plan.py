@@ -162,7 +162,7 @@ def _third_rater(options: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"--raters {raters}: expected 2 to {MOST_RATERS} ratings per item.")
     found = {each: planning.with_raters(kappa, each) for each in range(2, raters + 1)}
     sentences = [
-        _("The label of the majority of %(raters)s raters has a reliability of %(value)s.")
+        _("The mean or majority label of %(raters)s raters has a reliability of %(value)s.")
         % {"raters": each, "value": number(value)}
         for each, value in found.items()
     ]

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, declared, summarise, summary
+from agreement.coefficients import Ratings, declared, multilabel, summarise, summary
 from agreement.coefficients.cohen import cohen
 from agreement.coefficients.distances import linear, quadratic
 from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
@@ -157,3 +157,39 @@ def test_arguments_that_do_not_fit_are_refused(
     ratings = Ratings.from_table([[2, 1], [0, 3]], labels, values=values)
     with pytest.raises(ValueError, match=sentence):
         summarise(ratings, level, seed=1, weights=weights)  # type: ignore[arg-type]
+
+
+UNUSED = "Nobody used this label, so there is no agreement on it to measure."
+
+
+def test_a_label_nobody_used_is_undefined_because_nobody_used_it() -> None:
+    two = Ratings.from_table([[9, 1, 0], [2, 8, 0], [0, 0, 0]], ["a", "b", "c"])
+    three = Ratings.from_matrix([["a", "b", "a"], ["a", "b", "b"], ["a", "a", "b"]], ["a", "b", "c"])
+    for ratings in (two, three):
+        statistics = summarise(ratings, "nominal", seed=1, interval=False)["statistics"]
+        lists = [key for key, rows in statistics.items() if isinstance(rows, list) and "label" in rows[0]]
+        for key in lists:
+            row = statistics[key][2]
+            assert (row["label"], row["undefined"], row["sentence"]) == ("c", "no_variation", UNUSED)
+    assert {"specific_agreement", "per_class_alpha", "fleiss_per_category"} <= set(lists)
+
+
+def test_a_label_everybody_used_is_undefined_because_everybody_did() -> None:
+    ratings = multilabel.from_sets([[["a"], ["a", "b"]], [["a"], ["a"]]], ["a", "b", "c"])
+    statistics = summarise(ratings, "multilabel", seed=1, interval=False, set_classes=["a", "b", "c"])["statistics"]
+    said = [row.get("sentence", "") for row in statistics["per_label_cohen_kappa"]]
+    assert (said[0].split(",")[0], said[1:]) == ("Everybody used this label on every item", ["", UNUSED])
+
+
+def test_labels_of_equal_values_are_named_as_the_reason() -> None:
+    ratings = Ratings.from_table([[9, 1], [2, 8]], ["a", "b"], values=[1, 1])
+    answer = summarise(ratings, "interval", seed=1, interval=False)["statistics"]["krippendorff_alpha_interval"]
+    assert (answer["undefined"], "labels of equal values" in answer["sentence"]) == ("no_variation", True)
+
+
+def test_pabak_is_brennan_prediger_of_two_labels_with_its_error_and_interval() -> None:
+    ratings = Ratings.from_table([[70, 12], [9, 40]], ["a", "b"])
+    statistics = summarise(ratings, "nominal", seed=1, replicates=200)["statistics"]
+    pabak, brennan_prediger = statistics["pabak"], statistics["brennan_prediger"]
+    assert pabak["se"] == brennan_prediger["se"] == statistics["pabak_se"]["value"]
+    assert pabak["interval"] == brennan_prediger["interval"]
