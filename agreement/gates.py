@@ -189,9 +189,17 @@ def _labels(result: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapp
     statistics, uses = result["statistics"], result["uses"]
     entries = statistics.get("per_class_kappa") or statistics["per_class_alpha"]
     for place, (label, entry) in enumerate(zip(result["labels"], entries, strict=True)):
-        # Of two raters each has to have used it so often, of several all together twice as often.
-        counts = [row[place] for row in uses]
-        yield label, entry, min(counts, default=0) if len(counts) == 2 else sum(counts) / 2
+        yield label, entry, _often([row[place] for row in uses])
+
+
+def _often(counts: list[float]) -> float:
+    """How often a label was used, for its smallest count: by the rater who used it most (METHODS, section 7).
+
+    One rater who never uses what another uses often is what a gate is for. Of many raters with few items each, all
+    together count too, halved as for two who use it alike; so do ratings that name nobody.
+    """
+    half = sum(counts) / 2
+    return max(half, *counts) if len(counts) > 1 else half
 
 
 def _rare_labels(rule: QuestionRule, result: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], float]]:
@@ -203,7 +211,10 @@ def _rare_labels(rule: QuestionRule, result: Mapping[str, Any]) -> list[tuple[Ma
 
 def _unjudged(rule: QuestionRule, label: Mapping[str, Any], often: float, *, text: str) -> Finding:
     about = _part(text, label["name"])
-    sentence = _("%(about)s: used %(n)s times, and a label is judged by itself from %(minimum)s uses on.")
+    sentence = _(
+        "%(about)s: too few uses (%(n)s): a label is judged by itself once one rater, or half of all uses, reaches "
+        "%(minimum)s."
+    )
     words = {"about": about, "n": f"{often:g}", "minimum": rule.minimum_uses}
     return Finding(NONE, rule.key, about, sentence % words, LABEL, label["key"], n=often, minimum=rule.minimum_uses)
 
