@@ -183,7 +183,7 @@ class ProtocolForm(forms.Form):
             label=_("Threshold for each label"),
             required=False,
             help_text=_(
-                "Kappa of the label against all others, for labels that one rater or more used often enough. Empty: none."
+                "Kappa of the label against all others, for labels that a rater used often enough. Empty: none."
             ),
         )
         fields["stratum_threshold"] = forms.DecimalField(

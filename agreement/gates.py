@@ -120,7 +120,7 @@ def findings(rule: QuestionRule, result: Mapping[str, Any], *, text: str, minimu
     found = [_finding(judged) for judged in _judged(rule, result, text, minimum_n)]
     if rule.stratum_threshold is not None and not _strata(result):
         sentence = _("%(about)s: the draw has no strata, so the threshold for each of them holds nothing back.")
-        found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}))
+        found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}, STRATUM))
     return found + [_unjudged(rule, *label, text=text) for label in _rare_labels(rule, result)]
 
 
@@ -154,6 +154,7 @@ def _judge(draw: Draw, found: list[Finding]) -> tuple[GateOutcome, str]:
         return GateOutcome.HOLD, _("The draw was closed early: %(reason)s") % {"reason": draw.reason}
     outcomes = {finding.outcome for finding in found} - {NONE}
     if not outcomes:
+        # Nothing is held back. Pages say that nothing was judged, and why (see `gate_pages.outcome`).
         return GateOutcome.PASS, _("No threshold is set.")
     outcome = next(outcome for outcome in SEVERITY if outcome in outcomes)
     return outcome, " ".join(finding.sentence for finding in found if finding.outcome == outcome)

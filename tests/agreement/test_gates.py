@@ -41,7 +41,7 @@ def judged(version: GuidelineVersion, lead: Membership, anna: Membership, ben: M
     return judge
 
 
-def test_no_threshold_is_a_pass_with_its_reason(judged) -> None:
+def test_no_threshold_lets_go_with_its_reason(judged) -> None:
     decision = judged(POOR)
 
     assert (decision.outcome, decision.reason) == (GateOutcome.PASS, "No threshold is set.")
