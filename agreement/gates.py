@@ -27,7 +27,7 @@ from agreement.models import GateDecision, Run
 from agreement.protocol import ESTIMATE, Protocol, QuestionRule
 from annotations import draws
 from annotations.enums import Closing
-from annotations.models import Draw
+from annotations.models import Draw, Wave
 from projects import access
 from projects.enums import Action
 from projects.errors import DomainError, Invalid
@@ -122,6 +122,18 @@ def findings(rule: QuestionRule, result: Mapping[str, Any], *, text: str, minimu
         sentence = _("%(about)s: the draw has no strata, so the threshold for each of them holds nothing back.")
         found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}, STRATUM))
     return found + [_unjudged(rule, *label, text=text) for label in _rare_labels(rule, result)]
+
+
+def holds_a_wave(draw: Draw) -> bool:
+    """Whether a waiver of a closed draw would let anything go: a wave that is held, or else the next one to open.
+
+    Once later draws are closed and nothing is held, the hold of an old draw is history.
+    """
+    wave = draw.wave
+    later = Wave.objects.filter(project=wave.project_id, number__gt=wave.number)
+    if later.filter(major=wave.major, held=True).exists():
+        return True
+    return not Draw.objects.closed().filter(wave__in=later).exists()
 
 
 @transaction.atomic

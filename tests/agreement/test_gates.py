@@ -248,6 +248,16 @@ def test_waive_lets_go_and_is_remembered(judged, lead) -> None:
     assert not following.held
 
 
+def test_hold_of_an_old_draw_holds_nothing_once_later_waves_are_closed(judged, lead) -> None:
+    old = judged(POOR, threshold=0.7).draw
+    alone = gates.holds_a_wave(old)
+    new = judged(GOOD, threshold=0.7).draw
+    after_it = gates.holds_a_wave(old)
+    held_wave(new, lead)
+
+    assert (alone, after_it, gates.holds_a_wave(old), gates.holds_a_wave(new)) == (True, False, True, True)
+
+
 def test_waive_needs_a_reason(judged, lead) -> None:
     held = judged(POOR, threshold=0.7)
 
