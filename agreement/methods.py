@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_noop
 
 from agreement import sentences
 from agreement.charts import number
@@ -75,7 +75,7 @@ def _found(sheet: Sheet) -> str:
         return _("For “%(question)s”, %(title)s [%(source)s] is undefined on %(items)s: %(why)s") % about
     about["value"] = number(entry["value"])
     said = _("For “%(question)s”, %(title)s was %(value)s%(interval)s on %(items)s%(percent)s [%(source)s].")
-    return said % {**about, "interval": _interval(entry), "percent": _percent(result)}
+    return said % {**about, "interval": _interval(entry, result["seed"]), "percent": _percent(result)}
 
 
 def of_interval(entry: Mapping[str, Any]) -> str:
@@ -89,10 +89,10 @@ def of_interval(entry: Mapping[str, Any]) -> str:
 def percent(result: Mapping[str, Any]) -> str:
     """Percent agreement of a draw, or nothing where there is none."""
     entry = result["statistics"].get("percent_agreement", {})
-    return f"{100 * entry['value']:.0f} %" if "value" in entry else ""
+    return f"{100 * entry['value']:.1f} %" if "value" in entry else ""
 
 
-def _interval(entry: Mapping[str, Any]) -> str:
+def _interval(entry: Mapping[str, Any], seed: int) -> str:
     if not entry.get("interval"):
         return ""
     about = {
@@ -100,6 +100,8 @@ def _interval(entry: Mapping[str, Any]) -> str:
         "interval": sentences.interval(entry),
         "method": of_interval(entry),
     }
+    if entry.get("replicates"):
+        about["method"] = _("%(method)s, seed %(seed)s") % {**about, "seed": seed}
     return _(" (%(level)s %% confidence interval %(interval)s, %(method)s)") % about
 
 
@@ -136,15 +138,5 @@ def _skips(result: Mapping[str, Any]) -> str:
 
 
 def _computed(sheets: Sequence[Sheet]) -> str:
-    """The engine and its seeds: a draw has its own, and all its questions share it or have theirs listed."""
-    about = {
-        "engines": ", ".join(sorted({sheet.run.engine for sheet in sheets})),
-        "seeds": ", ".join(dict.fromkeys(str(sheet.run.result["seed"]) for sheet in reversed(sheets))),
-    }
-    said = ngettext(
-        "Figures were computed with Concord, engine %(engines)s, seed %(seeds)s; the inputs are stored with them.",
-        "Figures were computed with Concord, engine %(engines)s, seeds %(seeds)s in the order of the draws; the inputs "
-        "are stored with them.",
-        len({sheet.run.result["seed"] for sheet in sheets}),
-    )
-    return said % about
+    said = _("Figures were computed with Concord, engine %(engines)s; seeds and inputs are stored with them.")
+    return said % {"engines": ", ".join(sorted({sheet.run.engine for sheet in sheets}))}
