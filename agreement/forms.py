@@ -182,7 +182,9 @@ class ProtocolForm(forms.Form):
         fields["class_threshold"] = forms.DecimalField(
             label=_("Threshold for each label"),
             required=False,
-            help_text=_("Kappa of the label against all others, for labels used often enough. Empty: none."),
+            help_text=_(
+                "Kappa of the label against all others, for labels that a rater used often enough. Empty: none."
+            ),
         )
         fields["stratum_threshold"] = forms.DecimalField(
             label=_("Threshold for each stratum"),
@@ -193,8 +195,8 @@ class ProtocolForm(forms.Form):
             label=_("Smallest count of a label or stratum"),
             required=False,
             help_text=_(
-                "A label that is used less often is not judged by itself; a stratum with fewer measured items is not "
-                "enough data. Empty: %(usual)s."
+                "A label is judged by itself once one of the raters used it so often, or several together twice as "
+                "often; a stratum with fewer measured items is not enough data. Empty: %(usual)s."
             )
             % {"usual": MINIMUM_USES},
         )

@@ -27,7 +27,7 @@ from agreement.models import GateDecision, Run
 from agreement.protocol import ESTIMATE, Protocol, QuestionRule
 from annotations import draws
 from annotations.enums import Closing
-from annotations.models import Draw
+from annotations.models import Draw, Wave
 from projects import access
 from projects.enums import Action
 from projects.errors import DomainError, Invalid
@@ -120,8 +120,20 @@ def findings(rule: QuestionRule, result: Mapping[str, Any], *, text: str, minimu
     found = [_finding(judged) for judged in _judged(rule, result, text, minimum_n)]
     if rule.stratum_threshold is not None and not _strata(result):
         sentence = _("%(about)s: the draw has no strata, so the threshold for each of them holds nothing back.")
-        found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}))
+        found.append(Finding(NONE, rule.key, text, sentence % {"about": _quoted(text)}, STRATUM))
     return found + [_unjudged(rule, *label, text=text) for label in _rare_labels(rule, result)]
+
+
+def holds_a_wave(draw: Draw) -> bool:
+    """Whether a waiver of a closed draw would let anything go: a wave that is held, or else the next one to open.
+
+    Once later draws are closed and nothing is held, the hold of an old draw is history.
+    """
+    wave = draw.wave
+    later = Wave.objects.filter(project=wave.project_id, number__gt=wave.number)
+    if later.filter(major=wave.major, held=True).exists():
+        return True
+    return not Draw.objects.closed().filter(wave__in=later).exists()
 
 
 @transaction.atomic
@@ -154,6 +166,7 @@ def _judge(draw: Draw, found: list[Finding]) -> tuple[GateOutcome, str]:
         return GateOutcome.HOLD, _("The draw was closed early: %(reason)s") % {"reason": draw.reason}
     outcomes = {finding.outcome for finding in found} - {NONE}
     if not outcomes:
+        # Nothing is held back. Pages say that nothing was judged, and why (see `gate_pages.outcome`).
         return GateOutcome.PASS, _("No threshold is set.")
     outcome = next(outcome for outcome in SEVERITY if outcome in outcomes)
     return outcome, " ".join(finding.sentence for finding in found if finding.outcome == outcome)
@@ -189,9 +202,17 @@ def _labels(result: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapp
     statistics, uses = result["statistics"], result["uses"]
     entries = statistics.get("per_class_kappa") or statistics["per_class_alpha"]
     for place, (label, entry) in enumerate(zip(result["labels"], entries, strict=True)):
-        # Of two raters each has to have used it so often, of several all together twice as often.
-        counts = [row[place] for row in uses]
-        yield label, entry, min(counts, default=0) if len(counts) == 2 else sum(counts) / 2
+        yield label, entry, _often([row[place] for row in uses])
+
+
+def _often(counts: list[float]) -> float:
+    """How often a label was used, for its smallest count: by the rater who used it most (METHODS, section 7).
+
+    One rater who never uses what another uses often is what a gate is for. Of many raters with few items each, all
+    together count too, halved as for two who use it alike; so do ratings that name nobody.
+    """
+    half = sum(counts) / 2
+    return max(half, *counts) if len(counts) > 1 else half
 
 
 def _rare_labels(rule: QuestionRule, result: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], float]]:
@@ -203,7 +224,10 @@ def _rare_labels(rule: QuestionRule, result: Mapping[str, Any]) -> list[tuple[Ma
 
 def _unjudged(rule: QuestionRule, label: Mapping[str, Any], often: float, *, text: str) -> Finding:
     about = _part(text, label["name"])
-    sentence = _("%(about)s: used %(n)s times, and a label is judged by itself from %(minimum)s uses on.")
+    sentence = _(
+        "%(about)s: too few uses (%(n)s): a label is judged by itself once one rater, or half of all uses, reaches "
+        "%(minimum)s."
+    )
     words = {"about": about, "n": f"{often:g}", "minimum": rule.minimum_uses}
     return Finding(NONE, rule.key, about, sentence % words, LABEL, label["key"], n=often, minimum=rule.minimum_uses)
 

@@ -22,11 +22,18 @@ METHODS = {
 
 def paragraphs(paper: Paper) -> list[str]:
     """One paragraph for each draw, the oldest first, and one on how it was computed."""
-    found = [
-        " ".join([_drawn(draw, paper.of_draw(draw)), *(_found(sheet) for sheet in paper.of_draw(draw))])
-        for draw in reversed(paper.draws)
-    ]
+    found = [" ".join(_of_draw(draw, paper.of_draw(draw))) for draw in reversed(paper.draws)]
     return [*found, _computed(paper.sheets)] if found else []
+
+
+def _of_draw(draw: Draw, sheets: Sequence[Sheet]) -> list[str]:
+    """Every sentence of a draw's paragraph; what does not apply to it is left out."""
+    said = [_drawn(draw, sheets)]
+    if not draw.is_imported:
+        said += [_strata(draw), _skips(sheets[0].run.result)]
+    for sheet in sheets:
+        said += [_found(sheet), _gate(sheet), sheet.difference.sentence if sheet.difference else ""]
+    return [sentence for sentence in [*said, sheets[0].gate.waiver_words] if sentence]
 
 
 def _drawn(draw: Draw, sheets: Sequence[Sheet]) -> str:
@@ -68,33 +75,68 @@ def _found(sheet: Sheet) -> str:
         return _("For “%(question)s”, %(title)s [%(source)s] is undefined on %(items)s: %(why)s") % about
     about["value"] = number(entry["value"])
     said = _("For “%(question)s”, %(title)s was %(value)s%(interval)s on %(items)s%(percent)s [%(source)s].")
-    return said % {**about, "interval": _interval(entry), "percent": _percent(result)}
+    return said % {**about, "interval": _interval(entry, result["seed"]), "percent": _percent(result)}
 
 
-def _interval(entry: Mapping[str, Any]) -> str:
+def of_interval(entry: Mapping[str, Any]) -> str:
+    """How an interval was made, in words; nothing without one."""
+    if not entry.get("interval"):
+        return ""
+    about = {"method": _(METHODS.get(entry.get("method", ""), entry.get("method", ""))), "n": entry.get("replicates")}
+    return (_("%(method)s with %(n)s replicates") if about["n"] else "%(method)s") % about
+
+
+def percent(result: Mapping[str, Any]) -> str:
+    """Percent agreement of a draw, or nothing where there is none."""
+    entry = result["statistics"].get("percent_agreement", {})
+    return f"{100 * entry['value']:.1f} %" if "value" in entry else ""
+
+
+def _interval(entry: Mapping[str, Any], seed: int) -> str:
     if not entry.get("interval"):
         return ""
     about = {
         "level": f"{100 * entry.get('level', 0.95):g}",
         "interval": sentences.interval(entry),
-        "method": _(METHODS.get(entry.get("method", ""), entry.get("method", ""))),
-        "replicates": entry.get("replicates"),
+        "method": of_interval(entry),
     }
-    if about["replicates"]:
-        said = _(" (%(level)s %% confidence interval %(interval)s, %(method)s with %(replicates)s replicates)")
-    else:
-        said = _(" (%(level)s %% confidence interval %(interval)s, %(method)s)")
-    return said % about
+    if entry.get("replicates"):
+        about["method"] = _("%(method)s, seed %(seed)s") % {**about, "seed": seed}
+    return _(" (%(level)s %% confidence interval %(interval)s, %(method)s)") % about
 
 
 def _percent(result: Mapping[str, Any]) -> str:
-    entry = result["statistics"].get("percent_agreement", {})
-    if "value" not in entry or result["headline"]["key"] == "percent_agreement":
+    value = percent(result)
+    if not value or result["headline"]["key"] == "percent_agreement":
         return ""
-    return _(", with a percent agreement of %(value)s") % {"value": f"{100 * entry['value']:.0f} %"}
+    return _(", with a percent agreement of %(value)s") % {"value": value}
+
+
+def _gate(sheet: Sheet) -> str:
+    """The threshold that was declared and what it said; that there was none, where there was none."""
+    here = sheet.here
+    if sheet.draw.is_imported or not here.decided:
+        return ""
+    if here.outcome == _("no threshold"):
+        return _("No threshold was declared for it, so it was not judged.")
+    return _("The gate declared beforehand for it said %(brief)s.") % {"brief": here.brief}
+
+
+def _strata(draw: Draw) -> str:
+    field = draw.protocol.get("strata_field", "")
+    return _("The draw was made in strata by “%(field)s”.") % {"field": field} if field else ""
+
+
+def _skips(result: Mapping[str, Any]) -> str:
+    """How often a measured item was passed on, of all the times that one was shown."""
+    skipped = sum(each["n"] for each in result["skips"])
+    shown = skipped + sum(each["ratings"] for each in result["versions"])
+    if not shown:
+        return ""
+    about = {"skipped": skipped, "shown": shown, "rate": f"{100 * skipped / shown:.1f}"}
+    return _("%(skipped)s of %(shown)s times that a measured item was shown it was skipped (%(rate)s %%).") % about
 
 
 def _computed(sheets: Sequence[Sheet]) -> str:
-    engines = sorted({sheet.run.engine for sheet in sheets})
     said = _("Figures were computed with Concord, engine %(engines)s; seeds and inputs are stored with them.")
-    return said % {"engines": ", ".join(engines)}
+    return said % {"engines": ", ".join(sorted({sheet.run.engine for sheet in sheets}))}

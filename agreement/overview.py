@@ -113,10 +113,7 @@ def gate_words(draw: Draw, decision: GateDecision | None) -> tuple[str, str]:
     if decision is None:
         why = _("The draw is open.") if draw.is_open else _("The figures are being computed.")
         return str(GateOutcome.NOT_ENOUGH.label), why
-    if decision.by:
-        about = {"name": decision.by.name, "reason": decision.reason}
-        return str(GateOutcome.WAIVED.label), _("Waived by %(name)s: %(reason)s") % about
-    return str(GateOutcome(decision.outcome).label), decision.reason
+    return gate_pages.outcome(decision), gate_pages.reason(decision, [])
 
 
 def _asked(found: Iterable[Draw]) -> set[tuple[int, str]]:

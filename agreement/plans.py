@@ -54,7 +54,7 @@ class Width:
 
 @dataclass(frozen=True)
 class Further:
-    """What so many ratings per item buy: fewer items to tell two kappas apart, and a surer majority."""
+    """What so many ratings per item buy: fewer items to tell two kappas apart, and a surer mean or majority label."""
 
     ratings: int
     items: int | None

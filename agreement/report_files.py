@@ -6,35 +6,41 @@ JSON is one object:
               within a draw, as they always are where the reader may still decide cases of a draw
   draws       [{draw wave version closing closed_at reason size protocol gate questions}], the newest first
   gate        {outcome reason log: [{at outcome by reason}]}
-  questions   [{key text task_type engine digest computed_at raters result}]; `raters` are the names of the ids, and a
-              result is told in `agreement.figures`
+  questions   [{key text task_type engine digest computed_at raters gate difference result}]; `raters` are the names of
+              the ids, `gate` is {outcome brief findings: [{part name outcome value threshold on}]}, `difference` is
+              told in `agreement.differences` and a result in `agreement.figures`
 
 CSV has a row for each statistic: of the whole draw, or of a label, pair, rater, stratum or role (`part` and `name`).
+Where there is a version before, it has one for each difference from it (`part` "difference", `name` that version).
+`gate` is what a threshold said of the row, else empty; `gate_of_question` and the waiver stand in every row of a draw.
 """
 
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agreement import methods, people, sentences
-from agreement.charts import number
+from agreement import methods, people, report_latex
+from agreement.differences import Difference
+from agreement.gate_pages import Said
 from agreement.reporting import Paper, Sheet
 from projects.formats import FORMATS
 
 SCHEMA = 1
+# The figures that a threshold for each label is for.
+BY_LABEL = ("per_class_kappa", "per_class_alpha")
 COLUMNS = (
     "draw",
     "wave",
     "version",
     "closed_at",
     "question",
+    "question_text",
     "part",
     "name",
     "statistic",
@@ -46,29 +52,15 @@ COLUMNS = (
     "level",
     "method",
     "n",
+    "threshold",
+    "threshold_on",
+    "gate",
+    "gate_of_question",
+    "waived_by",
+    "waived_at",
+    "waiver_reason",
     "engine",
 )
-# What means something to LaTeX, and how it is written as itself.
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "−": r"$-$",
-    "–": "--",
-    "“": "``",
-    "”": "''",
-    "’": "'",
-    "\n": " ",
-}
 
 
 @dataclass(frozen=True)
@@ -100,42 +92,8 @@ def as_csv(paper: Paper, at: datetime) -> str:
     return stream.getvalue().decode()
 
 
-def as_latex(paper: Paper, at: datetime) -> str:
-    """A `tabular` that needs no package; a comment above it says where it comes from."""
-    heads = [_("Question"), _("Guideline"), _("Wave"), _("Coefficient"), _("Value"), _("95 % interval"), _("Items")]
-    lines = [
-        f"% {_comment(paper.project.name)}, {at.date().isoformat()}, Concord engine {', '.join(paper.engines)}",
-        r"\begin{tabular}{lllllll}",
-        r"\hline",
-        " & ".join(escaped(head) for head in heads) + r" \\",
-        r"\hline",
-        *(" & ".join(escaped(cell) for cell in _cells(sheet)) + r" \\" for sheet in paper.sheets),
-        r"\hline",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def as_methods(paper: Paper, at: datetime) -> str:
     return "\n\n".join(methods.paragraphs(paper)) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Text as LaTeX prints it, whatever signs it has."""
-    return "".join(LATEX.get(sign, sign) for sign in text)
-
-
-def _comment(text: str) -> str:
-    """A text inside a comment: nothing in it can end the line."""
-    return " ".join(text.split())
-
-
-def _cells(sheet: Sheet) -> list[str]:
-    result = sheet.run.result
-    entry = result["statistics"][result["headline"]["key"]]
-    value = number(entry["value"]) if "value" in entry else _("undefined")
-    where = [sheet.question.text, sheet.draw.wave.version.number, str(sheet.draw.wave.number)]
-    return [*where, _(result["headline"]["title"]), value, sentences.interval(entry), f"{entry['n']:g}"]
 
 
 def _draw(sheets: list[Sheet]) -> dict[str, Any]:
@@ -175,8 +133,26 @@ def _question(sheet: Sheet) -> dict[str, Any]:
         "digest": sheet.run.digest,
         "computed_at": sheet.run.created_at.isoformat(),
         "raters": sheet.names if sheet.named else None,
+        "gate": _judged(sheet),
+        "difference": asdict(sheet.difference) if sheet.difference else None,
         "result": sheet.result(),
     }
+
+
+def _judged(sheet: Sheet) -> dict[str, Any]:
+    here = sheet.here
+    findings: list[dict[str, Any]] = [
+        {
+            "part": each.part,
+            "name": each.name,
+            "outcome": each.words,
+            "value": each.value,
+            "threshold": each.threshold,
+            "on": each.on,
+        }
+        for each in here.all
+    ]
+    return {"outcome": here.outcome, "brief": here.brief, "findings": findings}
 
 
 def _rows(sheet: Sheet) -> Iterator[dict[str, Any]]:
@@ -194,6 +170,18 @@ def _rows(sheet: Sheet) -> Iterator[dict[str, Any]]:
             yield _row(sheet, part, name, key, entry)
     for stratum in result["strata"]:
         yield _row(sheet, stratum.get("by", "stratum"), stratum["stratum"], result["headline"]["key"], stratum)
+    if sheet.difference is not None:
+        yield from _differences(sheet, sheet.difference)
+
+
+def _differences(sheet: Sheet, found: Difference) -> Iterator[dict[str, Any]]:
+    """This draw minus the version before, and percent agreement of that version: the one of this draw has its row."""
+    kept = sheet.run.result["difference"]
+    entry = {key: kept[key] for key in ("value", "interval", "level", "method") if key in kept}
+    yield _row(sheet, "difference", found.old, kept["key"], {**entry, "n": sheet.run.n})
+    if found.observed_old is not None and found.observed_new is not None:
+        change = {"value": found.observed_new - found.observed_old, "n": sheet.run.n}
+        yield _row(sheet, "difference", found.old, "percent_agreement", change)
 
 
 def _row(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,6 +193,7 @@ def _row(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any])
         "version": sheet.draw.wave.version.number,
         "closed_at": closed.isoformat() if closed else None,
         "question": sheet.question.key,
+        "question_text": sheet.question.text,
         "part": part,
         "name": name,
         "statistic": key,
@@ -216,8 +205,33 @@ def _row(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any])
         "level": entry.get("level"),
         "method": entry.get("method"),
         "n": entry["n"],
+        **_gate(sheet, part, name, key, entry),
         "engine": sheet.run.engine,
     }
+
+
+def _gate(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What the gate said of a row, and of its question; who waived it, when and why, wherever somebody did."""
+    said, waiver = _said(sheet, part, name, key, entry), sheet.gate.waiver
+    return {
+        "threshold": said.threshold if said else None,
+        "threshold_on": said.on if said else None,
+        "gate": said.words if said else None,
+        "gate_of_question": sheet.here.brief,
+        "waived_by": waiver.by if waiver else None,
+        "waived_at": waiver.at.isoformat() if waiver else None,
+        "waiver_reason": waiver.reason if waiver else None,
+    }
+
+
+def _said(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any]) -> Said | None:
+    """The finding on the figure of a row: on the headline, on a label against the rest or on a stratum."""
+    here = sheet.here
+    if part == "whole" and key == sheet.run.result["headline"]["key"]:
+        return here.whole[0] if here.whole else None
+    if part == "label" and key in BY_LABEL:
+        return here.labels.get(str(entry["label"])) or here.labels.get(name)
+    return here.strata.get(name) if part == "stratum" else None
 
 
 KINDS = {
@@ -225,7 +239,7 @@ KINDS = {
     for kind in (
         Kind("json", "JSON", ".json", "application/json", as_json),
         Kind("csv", "CSV", ".csv", "text/csv", as_csv),
-        Kind("latex", gettext_lazy("LaTeX table"), ".tex", "text/x-tex", as_latex),
+        Kind("latex", gettext_lazy("LaTeX table"), ".tex", "text/x-tex", report_latex.document),
         Kind("methods", gettext_lazy("Methods as text"), ".txt", "text/plain", as_methods),
     )
 }

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from agreement import gate_pages, matrices, overview, people, report, runs
+from agreement import differences, gate_pages, matrices, overview, people, report, runs
 from agreement.charts import Chart
-from agreement.gate_pages import Gate
+from agreement.differences import Difference
+from agreement.gate_pages import Gate, OfQuestion
 from agreement.models import GateDecision, Run
 from agreement.overview import GateRow, Section
 from agreement.report import Report
@@ -52,15 +53,21 @@ class Sheet:
     by_rater: bool
     named: bool
     looks: Sequence[str]
+    difference: Difference | None = None
 
     @property
     def anchor(self) -> str:
         """What its places on a page with several sheets begin with."""
         return f"wave-{self.draw.wave.number}-{self.question.key}-"
 
+    @property
+    def here(self) -> OfQuestion:
+        """What the gate of the draw said about this question."""
+        return self.gate.of_question(self.question)
+
     def page(self) -> Report:
-        here = self.gate.of_question(self.question)
-        return report.of(self.run, self.draw, self.names, by_rater=self.by_rater, gate=here, looks=self.looks)
+        names, looks = self.names, self.looks
+        return report.of(self.run, self.draw, names, by_rater=self.by_rater, gate=self.here, looks=looks)
 
     def result(self) -> Mapping[str, Any]:
         """The figures as plain data: raters by their ids where they are named, else by a number of this draw."""
@@ -112,14 +119,15 @@ def paper(member: Membership, scope: Scope, questions: Sequence[Question]) -> Pa
     found = [draw for draw in closed if scope.holds(draw)]
     gates = overview.gate_rows(member, questions, found)
     sections = overview.sections(member, questions, found, gates)
-    return Paper(member.project, scope, versions, len(found), gates, list(_sheets(member, scope, found)), sections)
+    sheets = list(_sheets(member, scope, found, closed))
+    return Paper(member.project, scope, versions, len(found), gates, sheets, sections)
 
 
-def _sheets(member: Membership, scope: Scope, found: Sequence[Draw]) -> Iterable[Sheet]:
+def _sheets(member: Membership, scope: Scope, found: Sequence[Draw], closed: Sequence[Draw]) -> Iterable[Sheet]:
     newest, asked, log = runs.newest_of(found), matrices.questions_of(found), _log(found)
     raters = {str(each.uuid): each for each in member.project.memberships.select_related("user")}
     undecided = report.undecided(found) if access.allows(member, Action.ADJUDICATE) else set()
-    looks = _looks(found)
+    looks, before = _looks(found), differences.observed_before(newest.values(), closed)
     for draw in reversed(found):
         questions = asked[draw.pk]
         for question in questions:
@@ -139,6 +147,7 @@ def _sheets(member: Membership, scope: Scope, found: Sequence[Draw]) -> Iterable
                 by_rater=by_rater,
                 named=named and access.allows(member, Action.SEE_MEMBERS),
                 looks=looks.get(draw.pk, []),
+                difference=differences.of(run, draw, before),
             )
 
 

@@ -102,7 +102,8 @@ def _gate(draw: Draw) -> Gate:
 
 
 def _waiver(draw: Draw, gate: Gate, member: Membership) -> WaiverForm | None:
-    return WaiverForm() if gate.held and not draw.is_open and access.allows(member, Action.WAIVE_GATE) else None
+    may = gate.held and not draw.is_open and access.allows(member, Action.WAIVE_GATE)
+    return WaiverForm() if may and gates.holds_a_wave(draw) else None
 
 
 @login_required

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from agreement import methods, protocol_words, report_files, reporting
+from agreement import methods, protocol_words, report_files, reporting, sentences
 from agreement import protocol as protocols
-from agreement.report import headline
-from agreement.reporting import Paper, Scope
+from agreement.report import entry_of, headline
+from agreement.reporting import Paper, Scope, Sheet
 from projects import access
 from projects.enums import Action
 from projects.models import Membership
@@ -27,7 +27,8 @@ from projects.models import Membership
 def report(request: HttpRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
     paper = _paper(request, member)
-    shown = paper.sheets if paper.scope.tables and not paper.too_long else []
+    sheets = paper.sheets
+    pages = [] if paper.too_long else [(sheet, sheet.page()) for sheet in sheets]
     context = {
         "member": member,
         "nav": "agreement",
@@ -38,13 +39,20 @@ def report(request: HttpRequest, project: UUID) -> HttpResponse:
         "may_name": access.allows(member, Action.SEE_MEMBERS),
         "methods": methods.paragraphs(paper),
         "protocols": [(draw, protocol_words.sentences(draw, paper.questions_of(draw))) for draw in paper.draws],
-        "summary": [{"sheet": sheet, "figure": headline(sheet.run)} for sheet in paper.sheets],
-        "sheets": [
-            {"sheet": each, "report": each.page(), "gate": each.gate.of_question(each.question), "prefix": each.anchor}
-            for each in shown
-        ],
+        "summary": [{"sheet": sheet, "figure": headline(sheet.run), "agreement": _observed(sheet)} for sheet in sheets],
+        "differences": [sheet for sheet in sheets if sheet.difference is not None],
+        "noticed": [] if paper.scope.tables else [each for each in pages if each[1].diagnostics],
+        "cannot_tell": list(dict.fromkeys(said for _sheet, page in pages for said in page.cannot_tell)),
+        "sheets": [{"sheet": sheet, "report": page, "prefix": sheet.anchor} for sheet, page in pages]
+        if paper.scope.tables
+        else [],
     }
     return render(request, "agreement/report.html", context)
+
+
+def _observed(sheet: Sheet) -> str:
+    """Observed and expected agreement behind a headline, in words."""
+    return sentences.observed(entry_of(sheet.run), sheet.run.result["statistics"])
 
 
 @login_required

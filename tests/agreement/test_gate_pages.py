@@ -113,6 +113,71 @@ def test_label_with_too_few_uses_is_told_and_holds_nothing() -> None:
     assert (here.of_question(INTENT).labels["threat"].words, here.of_question(INTENT).words) == ("too few uses", "")
 
 
+UNJUDGED = finding(URGENCY, "none", "", "“How soon?”", "none", "no threshold is set for this question.")
+RARE = finding(INTENT, "label", "threat", "“…”, Threat", "none", "too few uses.")
+PASSED = finding(INTENT, "whole", "", "“What?”", "pass", "kappa reaches it.") | {
+    "value": 0.654,
+    "threshold": 0.6,
+    "on": "low",
+}
+MISSES = PASSED | {"outcome": "hold", "value": 0.54, "sentence": "“What?”: kappa misses it."}
+
+
+@pytest.mark.parametrize(
+    ("found", "outcome", "reason"),
+    [
+        (UNJUDGED, "no threshold", "Not judged: no threshold is set, so nothing is held back."),
+        (RARE, "not judged", "Not judged: no label or part that has a threshold was used often enough."),
+    ],
+    ids=["no threshold", "rare label"],
+)
+def test_gate_that_judged_nothing_is_no_pass(found, outcome, reason) -> None:
+    gate = gate_pages.of(DRAW, [decision(found, outcome="pass", reason="No threshold is set.")], ASKED)
+
+    assert (gate.outcome, gate.reason, gate.held, gate.log[0].outcome) == (outcome, reason, False, outcome)
+
+
+def test_question_without_a_threshold_does_not_pass_with_the_others() -> None:
+    gate = gate_pages.of(DRAW, [decision(PASSED, UNJUDGED, outcome="pass", reason=PASSED["sentence"])], ASKED)
+
+    assert [gate.of_question(each).brief for each in ASKED] == [
+        "pass: lower bound .65, threshold .60",
+        "no threshold",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "brief"),
+    [
+        (MISSES, "hold: lower bound .54, threshold .60"),
+        (MISSES | {"on": "estimate"}, "hold: estimate .54, threshold .60"),
+        (MISSES | {"value": None}, "hold: lower bound undefined, threshold .60"),
+        (MISSES | {"part": "label", "name": "threat"}, "hold: Threat: lower bound .54, threshold .60"),
+        (OLD, "hold"),
+    ],
+)
+def test_hold_has_its_value_and_threshold(found, brief) -> None:
+    gate = gate_pages.of(DRAW, [decision(found, reason=found["sentence"])], ASKED)
+
+    assert gate.of_question(INTENT).brief == brief
+
+
+def test_figure_that_passes_in_a_draw_closed_early_says_why_it_is_held() -> None:
+    early = "The draw was closed early: The labels change."
+    here = gate_pages.of(DRAW, [decision(PASSED, reason=early)], ASKED).of_question(INTENT)
+
+    assert here.brief == f"pass: lower bound .65, threshold .60; the draw is held: {early}"
+
+
+def test_waiver_keeps_the_numbers_and_has_name_time_and_reason() -> None:
+    waiver = decision(MISSES, outcome="waived", reason="Only a pilot.", by="lea", after=5)
+    gate = gate_pages.of(DRAW, [decision(MISSES, reason=MISSES["sentence"]), waiver], ASKED)
+
+    assert gate.of_question(INTENT).brief == "hold: lower bound .54, threshold .60; waived"
+    assert gate.waiver_words.startswith("The gate was waived by lea on ")
+    assert gate.waiver_words.endswith(": Only a pilot.")
+
+
 def test_reason_that_has_the_text_of_the_question_stays_as_it_is() -> None:
     made = finding(INTENT, "whole", "", "“What does the writer want?”", "hold", "kappa is .2, below .4.")
 

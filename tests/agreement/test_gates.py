@@ -41,7 +41,7 @@ def judged(version: GuidelineVersion, lead: Membership, anna: Membership, ben: M
     return judge
 
 
-def test_no_threshold_is_a_pass_with_its_reason(judged) -> None:
+def test_no_threshold_lets_go_with_its_reason(judged) -> None:
     decision = judged(POOR)
 
     assert (decision.outcome, decision.reason) == (GateOutcome.PASS, "No threshold is set.")
@@ -108,16 +108,40 @@ def test_threshold_per_class_leaves_rare_labels_out(judged) -> None:
         ("question", "none"),
     ]
     assert decision.details[-1]["sentence"] == (
-        "“What is the intent?”, question: used 0 times, and a label is judged by itself from 20 uses on."
+        "“What is the intent?”, question: too few uses (1): a label is judged by itself once one rater, or half of "
+        "all uses, reaches 20."
     )
     assert decision.outcome == GateOutcome.PASS
 
 
-def test_smallest_count_of_a_label_is_the_protocols(judged) -> None:
-    """Each of the two used "praise" and "complaint" six times or more."""
-    six, seven = (judged(POOR, class_threshold=0.1, minimum_uses=uses) for uses in (6, 7))
+def test_label_that_one_rater_never_uses_does_not_escape_its_gate(judged) -> None:
+    """60 against 0 uses: kappa of the label is 0, which is what a threshold for each label is for."""
+    decision = judged(
+        [("praise", "praise")] * 30 + [("complaint", "praise")] * 60, class_threshold=0.4, threshold_on="estimate"
+    )
 
-    judged_labels = [[each["name"] for each in found.details if each["outcome"] != "none"] for found in (six, seven)]
+    found = {each["name"]: (each["outcome"], each["value"]) for each in decision.details}
+    assert (found["complaint"], decision.outcome) == (("hold", 0.0), GateOutcome.HOLD)
+
+
+@pytest.mark.parametrize(
+    ("counts", "often"),
+    [([60, 0], 60), ([19, 19], 19), ([8, 8, 8, 8, 8], 20), ([30, 1, 1], 30), ([38], 19), ([], 0)],
+)
+def test_label_counts_by_the_rater_who_used_it_most_or_half_of_all(counts, often) -> None:
+    uses = [[count] for count in counts]
+    result = {"statistics": {"per_class_kappa": [{}]}, "uses": uses, "labels": [{"key": "praise"}]}
+
+    assert [each[2] for each in gates._labels(result)] == [often]
+
+
+def test_smallest_count_of_a_label_is_the_protocols(judged) -> None:
+    """Anna used "praise" 14 times and "complaint" six, Ben six and 14."""
+    fourteen, fifteen = (judged(POOR, class_threshold=0.1, minimum_uses=uses) for uses in (14, 15))
+
+    judged_labels = [
+        [each["name"] for each in found.details if each["outcome"] != "none"] for found in (fourteen, fifteen)
+    ]
     assert judged_labels == [["complaint", "praise"], []]
 
 
@@ -222,6 +246,16 @@ def test_waive_lets_go_and_is_remembered(judged, lead) -> None:
     log = [(d.outcome, d.by, d.reason) for d in GateDecision.objects.order_by("pk")]
     assert log == [(GateOutcome.HOLD, None, held.reason), (GateOutcome.WAIVED, lead, "The pilot is only for training.")]
     assert not following.held
+
+
+def test_hold_of_an_old_draw_holds_nothing_once_later_waves_are_closed(judged, lead) -> None:
+    old = judged(POOR, threshold=0.7).draw
+    alone = gates.holds_a_wave(old)
+    new = judged(GOOD, threshold=0.7).draw
+    after_it = gates.holds_a_wave(old)
+    held_wave(new, lead)
+
+    assert (alone, after_it, gates.holds_a_wave(old), gates.holds_a_wave(new)) == (True, False, True, True)
 
 
 def test_waive_needs_a_reason(judged, lead) -> None:

@@ -90,7 +90,7 @@ def test_next_step_of_an_admin_is_somebody_elses(client_of, disputed, admin) -> 
 def test_stations_count(client_of, disputed, lead) -> None:
     page = text(client_of(lead).get(home(disputed.wave.project)))
 
-    assert [line in page for line in ("4 open", "0 decided", "9 in overlap", "gate: pass")] == [True] * 4
+    assert [line in page for line in ("4 open", "0 decided", "9 in overlap", "gate: no threshold")] == [True] * 4
 
 
 def test_counts_of_a_neighbour_are_not_in_it(client_of, disputed) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from agreement import reporting, runs
+from agreement import gates, methods, reporting, runs
+from agreement.charts import number
 from annotations import conflicts
 from annotations.models import Draw, Look
 from annotations.rating_layouts import Layout
@@ -165,6 +167,99 @@ def test_csv_has_a_row_for_each_statistic(client_of, closed, lead) -> None:
     ]
 
 
+def test_waiver_is_printed_with_every_figure(client_of, closed, lead) -> None:
+    gates.waive(closed, reason="Only a 50% pilot.", by=lead, at=LATER)
+    client = client_of(lead)
+    files = {kind: client.get(address(closed, kind)).content.decode() for kind in KINDS}
+
+    (row, *_more) = csv.DictReader(io.StringIO(files["csv"]))
+    assert (row["waived_by"], row["waiver_reason"]) == ("lea", "Only a 50% pilot.")
+    assert row["waived_at"].startswith("20")
+    words = "The gate was waived by lea on "
+    assert (words in files["methods"], words in files["latex"]) == (True, True)
+    assert (r"Only a 50\% pilot." in files["latex"], "Only a 50% pilot." in files["methods"]) == (True, True)
+    assert text(client.get(address(closed))).split('id="methods"')[0].count("Only a 50% pilot.") == 1
+
+
+def test_csv_has_the_threshold_and_what_it_said_beside_the_figure(client_of, closed, lead) -> None:
+    found = list(csv.DictReader(io.StringIO(client_of(lead).get(address(closed, "csv")).content.decode())))
+
+    (headline,) = [row for row in found if row["headline"] == "true"]
+    other = next(row for row in found if row["statistic"] == "percent_agreement")
+    assert [headline[name] for name in ("question_text", "threshold", "threshold_on", "gate", "waived_by")] == [
+        "What is the intent?",
+        "0.7",
+        "low",
+        "hold",
+        "",
+    ]
+    assert (other["threshold"], other["gate"]) == ("", "")
+    assert headline["gate_of_question"] == other["gate_of_question"]
+    assert headline["gate_of_question"].startswith("hold: lower bound .")
+
+
+def test_question_without_a_threshold_passes_nowhere(client_of, version, lead, anna, ben) -> None:
+    draw = measured(version, lead, anna, ben, rules={})
+    client = client_of(lead)
+    files = {kind: client.get(address(draw, kind)).content.decode() for kind in KINDS}
+
+    page = text(client.get(address(draw))).split("<main")[-1]
+    found = json.loads(files["json"])["draws"][0]
+    assert (found["gate"]["outcome"], found["questions"][0]["gate"]["outcome"]) == ("no threshold",) * 2
+    assert "No threshold was declared for it, so it was not judged." in files["methods"]
+    assert "Not judged: no threshold is set" in page
+    assert [name for name, told in {**files, "page": page}.items() if re.search(r"\bpass(es|ed)?\b", told)] == []
+
+
+def test_methods_tell_threshold_skips_strata_and_seed(client_of, version, lead, anna, ben) -> None:
+    draw = measured(version, lead, anna, ben, strata=["mail"] * 10 + ["chat"] * 5, strata_field="source")
+    said = client_of(lead).get(address(draw, "methods")).content.decode()
+
+    assert "The draw was made in strata by “source”." in said
+    assert "0 of 30 times that a measured item was shown it was skipped (0.0 %)." in said
+    assert "The gate declared beforehand for it said hold: lower bound ." in said
+    assert f", seed {runs.newest(draw, 'intent').result['seed']})" in said
+
+
+def test_skips_have_their_rate() -> None:
+    result = {"skips": [{"n": 3}, {"n": 2}], "versions": [{"ratings": 80}, {"ratings": 15}]}
+
+    assert methods._skips(result) == "5 of 100 times that a measured item was shown it was skipped (5.0 %)."
+    assert methods._skips({"skips": [], "versions": []}) == ""
+
+
+def test_report_without_tables_has_what_stands_behind_its_figures(client_of, closed, lead) -> None:
+    page = text(client_of(lead).get(address(closed)))
+
+    # 11 of 15 agree; margins 10 and 6 of 15.
+    assert "Observed agreement .73, expected by chance .47." in page
+    assert ("What stands out in the ratings" in page, "What the figures cannot tell" in page) == (True, True)
+
+
+def test_difference_of_two_versions_is_in_the_page_and_every_file(client_of, closed, version, lead, anna, ben) -> None:
+    """1.0 has 11 of 15 agreeing (kappa .5), 2.0 all 15 of them but one."""
+    said = [{anna: a, ben: b} for a, b in SAID[:6] * 2 + SAID[6:8] + SAID[-1:]]
+    second = rows.draw(factories.version(version.project, 2, 0), said, by=lead, closing="complete")
+    runs.compute(second, at=LATER)
+    client = client_of(lead)
+    # Of one version alone, too: the one before is not in the report then, and its agreement is still told.
+    files = {kind: client.get(address(second, kind, "version=2.0")).content.decode() for kind in KINDS}
+    page = text(client.get(address(second, query="version=2.0")))
+
+    kept = runs.newest(second, "intent").result["difference"]
+    found = json.loads(files["json"])["draws"][0]["questions"][0]["difference"]
+    assert (found["value"], found["low"]) == (kept["value"], kept["interval"][0])
+    assert (found["observed_new"], found["observed_old"]) == (pytest.approx(14 / 15), pytest.approx(11 / 15))
+    row, percent = [row for row in csv.DictReader(io.StringIO(files["csv"])) if row["part"] == "difference"]
+    assert (row["name"], float(row["value"]), float(row["high"])) == ("1.0", kept["value"], kept["interval"][1])
+    assert float(percent["value"]) == pytest.approx(3 / 15)
+    told = "73.3 % before, 93.3 % now: +20.0 points"
+    assert (told in page, told in files["methods"], told.replace("%", r"\%") in files["latex"]) == (True, True, True)
+    shown = number(kept["value"])
+    assert f"2.0 minus 1.0 & Cohen's kappa & +{shown} & " in files["latex"]
+    assert (f"2.0 minus 1.0, was +{shown} (95 % interval" in files["methods"], f">+{shown}<" in page) == (True, True)
+
+
 def test_latex_escapes_what_people_write(client_of, closed, lead) -> None:
     Question.objects.update(text=r"50% & _more_ \input{x} #1 $x^2~")
 
@@ -173,7 +268,9 @@ def test_latex_escapes_what_people_write(client_of, closed, lead) -> None:
     line = next(line for line in found.splitlines() if line.startswith("50"))
     cells = line.split(" & ")
     assert cells[0] == r"50\% \& \_more\_ \textbackslash{}input\{x\} \#1 \$x\textasciicircum{}2\textasciitilde{}"
-    assert (cells[1:5], len(cells)) == (["1.0", "1", "Cohen's kappa", ".50"], 7)
+    assert (cells[1:5], len(cells)) == (["1.0", "1", "Cohen's kappa", ".50"], 10)
+    assert cells[6].startswith("smoothed bootstrap over items with ")
+    assert (cells[7:9], cells[9].startswith("hold: lower bound .")) == ([r"73.3 \%", "15"], True)
 
 
 def test_name_of_a_project_cannot_leave_the_comment_or_the_header(client_of, closed, lead) -> None:
@@ -193,7 +290,7 @@ def test_undefined_figure_is_said_with_its_reason(client_of, version, lead, anna
     client = client_of(lead)
 
     assert "is undefined on 3 items: Only one label was used" in client.get(address(draw, "methods")).content.decode()
-    assert " & undefined &  & 3 " in client.get(address(draw, "latex")).content.decode()
+    assert " & undefined &  &  & 100.0 \\% & 3 & no threshold " in client.get(address(draw, "latex")).content.decode()
 
 
 def test_many_sheets_are_not_shown_at_once(client_of, closed, lead, monkeypatch) -> None:
