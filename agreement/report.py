@@ -256,7 +256,7 @@ def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
         return names.get(value) or label_names.get(value, value)
 
     # Two labels as one have a table of their own where the result has it.
-    told = [each for each in result["diagnostics"] if each["key"] != "merge" or not result.get("merged")]
+    told = [each for each in result["diagnostics"] if not each["key"].startswith("merge") or not result.get("merged")]
     return [
         reasons.diagnostic(each["key"], {key: named(value) for key, value in each["numbers"].items()}) for each in told
     ]
