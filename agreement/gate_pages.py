@@ -37,6 +37,8 @@ class Said:
     value: float | None = None
     threshold: float | None = None
     on: str = ""
+    n: float = 0
+    minimum: int = 0
 
     @property
     def numbers(self) -> str:
@@ -47,7 +49,9 @@ class Said:
             "value": _("undefined") if self.value is None else charts.number(self.value),
             "threshold": charts.number(self.threshold),
         }
-        if self.on == ESTIMATE:
+        if self.outcome == GateOutcome.NOT_ENOUGH:
+            said = _("%(n)s items, %(minimum)s asked for") % {"n": f"{self.n:g}", "minimum": self.minimum}
+        elif self.on == ESTIMATE:
             said = _("estimate %(value)s, threshold %(threshold)s") % about
         else:
             said = _("lower bound %(value)s, threshold %(threshold)s") % about
@@ -231,9 +235,9 @@ def _said(finding: Mapping[str, Any], questions: list[Question]) -> Said:
     if "question" in finding:
         key, part, name = str(finding["question"]), str(finding["part"]), str(finding.get("name", ""))
         shown = _label_name(key, name, questions) if part == LABEL else name or _("without a value")
-        numbers = {each: finding.get(each) for each in ("value", "threshold")}
-        on = str(finding.get("on", ""))
-        return Said(key, part, name, shown, said, words, bare, sentence, **numbers, on=on)
+        numbers: dict[str, Any] = {each: finding[each] for each in ("value", "threshold", "on", "n") if each in finding}
+        minimum = finding.get("minimum", 0)
+        return Said(key, part, name, shown, said, words, bare, sentence, **numbers, minimum=minimum)
     for question in questions:
         known = {"question": question.text, "sentence": bare}
         if about == question.key:

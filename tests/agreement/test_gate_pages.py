@@ -153,6 +153,7 @@ def test_question_without_a_threshold_does_not_pass_with_the_others() -> None:
         (MISSES | {"on": "estimate"}, "hold: estimate .54, threshold .60"),
         (MISSES | {"value": None}, "hold: lower bound undefined, threshold .60"),
         (MISSES | {"part": "label", "name": "threat"}, "hold: Threat: lower bound .54, threshold .60"),
+        (MISSES | {"outcome": "not_enough", "n": 30, "minimum": 50}, "not enough data: 30 items, 50 asked for"),
         (OLD, "hold"),
     ],
 )
