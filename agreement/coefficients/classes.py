@@ -12,7 +12,7 @@ from agreement.coefficients.estimate import Estimate, undefined
 from agreement.coefficients.ratings import Array, FloatArray, IntArray, Ratings, label_counts
 from agreement.coefficients.statistic import Statistic, one_hot
 
-# Labels that either rater used less often have no threshold of their own (METHODS of the reference, section 7).
+# A label that even the rater who used it most used less often has no threshold of its own (METHODS, section 7).
 MINIMUM_USES = 20
 # Why one label against the rest has no variation, which is another thing than that of all labels.
 UNUSED = "Nobody used this label, so there is no agreement on it to measure."
