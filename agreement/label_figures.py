@@ -44,7 +44,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
     column = expert_column(protocol, ratings)
     found = summarise(ratings, level, seed=seed, expert=column, set_classes=labels)
     statistics = found["statistics"]
-    known = _known(protocol, ratings, level)
+    known = coefficients(protocol, ratings, level)
     chosen = _headline(protocol, matrix, known, statistics)
     coefficient = known[chosen["key"]]
     statistics.setdefault(coefficient.key, entry_of(coefficient, ratings, seed))
@@ -123,7 +123,7 @@ def _without_raters(result: Mapping[str, Any]) -> Entry:
     return {**result, "raters": [], "uses": [uses], "anonymous": True}
 
 
-def _known(protocol: Protocol, ratings: Ratings, level: str) -> dict[str, Coefficient]:
+def coefficients(protocol: Protocol, ratings: Ratings, level: str) -> dict[str, Coefficient]:
     """Every coefficient that may be asked for, by key; agreement with the expert where the protocol names one."""
     with_expert = protocol.expert and level in SINGLE and not ratings.exchangeable
     return COEFFICIENTS | (expert.coefficients(protocol.expert, level) if with_expert else {})

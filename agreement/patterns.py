@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Case, Count, F, Func, Max, QuerySet, TextField, Value, When, Window
-from django.db.models.functions import RowNumber
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce, RowNumber
 
 from annotations.models import Annotation, Draw, WaveItem
 from projects.task_types import Json
@@ -158,13 +159,22 @@ def _counted(draws: Sequence[Draw], items: str, params: Sequence[Any], names: Se
             yield from part
 
 
-def _streamed(draws: Sequence[Draw], key: str, at: datetime) -> Iterator[Pattern]:
+def by_field(draw: Draw, key: str, field: str, at: datetime) -> Iterator[Pattern]:
+    """As `of`, with the value of a metadata field of the item (as text, empty where it has none) as the stratum."""
+    return _streamed([draw], key, at, part=Coalesce(KeyTextTransform(field, "item__metadata"), Value("", TextField())))
+
+
+def _streamed(draws: Sequence[Draw], key: str, at: datetime, *, part: Any = None) -> Iterator[Pattern]:
     still_open = {draw.pk for draw in draws if draw.is_open}
-    rows = measured_in(draws).order_by("wave_item_id", "pk").annotate(answer=AnswerText(key))
+    rows = (
+        measured_in(draws)
+        .order_by("wave_item_id", "pk")
+        .annotate(answer=AnswerText(key), part=F("wave_item__stratum") if part is None else part)
+    )
     fields = (
         "wave_item_id",
         "draw_id",
-        "wave_item__stratum",
+        "part",
         "wave_item__needed",
         "window_ends",
         "member_id",

@@ -218,6 +218,11 @@ def _roles(result: Mapping[str, Any]) -> Strata:
     return _parts(result, named, NO_GATE)
 
 
+def by_field(result: Mapping[str, Any], entries: Sequence[Entry]) -> Strata:
+    """The parts by a field of the items that was asked for afterwards; no gate judges them."""
+    return _parts(result, [(part["stratum"] or _("without a value"), part) for part in entries], NO_GATE)
+
+
 def _parts(result: Mapping[str, Any], parts: Sequence[tuple[str, Entry]], gate: OfQuestion) -> Strata:
     whole = result["statistics"][result["headline"]["key"]].get("value")
     axis, spans = charts.forest([worded.ends(part) for _name, part in parts], whole)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from agreement import cells, effects, gate_pages, gates, loop, matrices, overview, people, report, runs, tasks
+from agreement import by_field, cells, effects, gate_pages, gates, loop, matrices, overview, people, report, runs, tasks
 from agreement import protocol as protocols
 from agreement.forms import WaiverForm
 from agreement.gate_pages import Gate, OfQuestion
@@ -77,6 +77,7 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
         tasks.ask_recompute(found.pk)
     run = runs.newest(found, asked.key)
     context = {"member": member, "nav": "agreement", "draw": found, "question": asked, "run": run}
+    context["splits"] = by_field.fields(found) if by_field.is_offered(found, asked) else []
     context["not_measured"] = matrices.not_measured(asked)
     gate = _gate(found)
     context |= {"gate": gate, "gate_here": gate.of_question(asked), "waiver": _waiver(found, gate, member)}
@@ -104,6 +105,34 @@ def _gate(draw: Draw) -> Gate:
 def _waiver(draw: Draw, gate: Gate, member: Membership) -> WaiverForm | None:
     may = gate.held and not draw.is_open and access.allows(member, Action.WAIVE_GATE)
     return WaiverForm() if may and gates.holds_a_wave(draw) else None
+
+
+@login_required
+@require_safe
+def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpResponse:
+    """The headline of a closed draw by a metadata field of its items that the draw was not split by."""
+    member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
+    found = get_object_or_404(project_draws(member), uuid=draw)
+    asked = question_of(found, question)
+    run = runs.newest(found, asked.key)
+    if run is None or run.interim or not by_field.is_offered(found, asked):
+        raise Http404(_("The figures of this question cannot be split: the draw is open, or its answers are texts."))
+    fields = by_field.fields(found)
+    field = request.GET.get("field") or (fields[0] if fields else "")
+    if fields and field not in fields:
+        raise Http404(_("The items have no such field."))
+    entries, more = by_field.of(found, asked, run, field, at=timezone.now()) if fields else ([], 0)
+    context = {
+        "member": member,
+        "nav": "agreement",
+        "draw": found,
+        "question": asked,
+        "fields": fields,
+        "field": field,
+        "strata": report.by_field(run.result, entries),
+        "more": more,
+    }
+    return render(request, "agreement/by_field.html", context)
 
 
 @login_required
