@@ -58,7 +58,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "pairs": _pairs(matrix, statistics, seed),
         "strata": _strata(matrix, coefficient, seed),
         "weighting": _weighting(matrix, coefficient, statistics),
-        "arithmetic": _arithmetic(coefficient.key, ratings, column),
+        "arithmetic": arithmetic(coefficient.key, ratings, column),
         "diagnostics": [
             {"key": each.key, "numbers": dict(each.numbers)} for each in diagnostics + _unused(found, matrix)
         ],
@@ -249,7 +249,7 @@ def weighting(
     return {"key": key, "title": title, "as_drawn": as_drawn, "weighted": weighted, "strata": strata}
 
 
-def _arithmetic(key: str, ratings: Ratings, column: int | None) -> list[Entry]:
+def arithmetic(key: str, ratings: Ratings, column: int | None) -> list[Entry]:
     """The steps from the table to the headline, where it can be unfolded."""
     table = None
     if not ratings.n_paired:
@@ -259,7 +259,7 @@ def _arithmetic(key: str, ratings: Ratings, column: int | None) -> list[Entry]:
         table = _stacked(ratings, column)
     elif ratings.n_raters == 2:
         table = ratings.table()
-    elif key == "krippendorff_alpha_nominal":
+    elif key.startswith("krippendorff_alpha"):
         table = _coincidences(ratings) / 2
     if table is None or key not in UNFOLDED or not table.sum():
         return []

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agreement.coefficients.distances import linear, normalised, quadratic
+from agreement.coefficients.distances import (
+    Distance,
+    interval,
+    jaccard,
+    linear,
+    masi,
+    normalised,
+    ordinal,
+    quadratic,
+    ratio,
+)
 from agreement.coefficients.ratings import FloatArray, Ratings
 from agreement.coefficients.statistic import off_diagonal
 
@@ -118,6 +128,42 @@ def _alpha(table: FloatArray, ratings: Ratings) -> list[Step]:
     ]
 
 
+def _alpha_of(kind: Callable[[Ratings], Distance]) -> Callable[[FloatArray, Ratings], list[Step]]:
+    """Alpha with a distance of the labels, told in shares of the largest one, which changes no ratio."""
+
+    def unfold_alpha(table: FloatArray, ratings: Ratings) -> list[Step]:
+        together = table + table.T
+        counts, n = together.sum(axis=0), together.sum()
+        distances = np.asarray(kind(ratings)(counts))
+        distances = distances / (distances.max(initial=0.0) or 1.0)
+        pairs = [(i, j) for i, j in np.argwhere(distances > 0) if i < j]
+        apart = [f"{_short(distances[i, j])}·{_short(2 * together[i, j])}" for i, j in pairs if together[i, j]]
+        by_chance = [
+            f"{_short(distances[i, j])}·2·{_short(counts[i])}·{_short(counts[j])}"
+            for i, j in pairs
+            if counts[i] and counts[j]
+        ]
+        observed = float((distances * together).sum()) / n
+        expected = float(counts @ distances @ counts) / (n * (n - 1))
+        return [
+            Step("D_o", "sum of distance · ratings paired so / ratings", f"({_sum(apart)}) / {_short(n)}", observed),
+            Step(
+                "D_e",
+                "sum of distance · n_k · n_l / (n (n − 1))",
+                f"({_sum(by_chance)}) / ({_short(n)}·{_short(n - 1)})",
+                expected,
+            ),
+            Step(
+                "alpha",
+                "1 − D_o / D_e",
+                f"1 − {_short(observed)} / {_short(expected)}",
+                1.0 - observed / expected if expected else None,
+            ),
+        ]
+
+    return unfold_alpha
+
+
 def _weighted(kind: Callable[[Ratings], FloatArray]) -> Callable[[FloatArray, Ratings], list[Step]]:
     def unfold_weighted(table: FloatArray, ratings: Ratings) -> list[Step]:
         weights, n = kind(ratings), table.sum()
@@ -163,4 +209,9 @@ UNFOLDED: dict[str, Callable[[FloatArray, Ratings], list[Step]]] = {
     "brennan_prediger": _brennan_prediger,
     "gwet_ac1": _gwet,
     "krippendorff_alpha_nominal": _alpha,
+    "krippendorff_alpha_ordinal": _alpha_of(ordinal),
+    "krippendorff_alpha_interval": _alpha_of(interval),
+    "krippendorff_alpha_ratio": _alpha_of(ratio),
+    "krippendorff_alpha_jaccard": _alpha_of(jaccard),
+    "krippendorff_alpha_masi": _alpha_of(masi),
 }

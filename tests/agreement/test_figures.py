@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agreement import figures, matrices
+from agreement import figures, label_figures, matrices
 from agreement.coefficients import COEFFICIENTS, Ratings
 from agreement.coefficients.span_table import NONE_SEEN
 from agreement.coefficients.spans import OUTSIDE
@@ -452,3 +452,15 @@ def test_what_a_protocol_leaves_open_is_no_other_protocol() -> None:
 
     assert figures.terms(plain) == figures.terms(filled)
     assert figures.terms(plain) != figures.terms(tables.draw(1, expert="somebody"))
+
+
+@pytest.mark.parametrize(
+    "key", ["krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval"]
+)
+def test_the_arithmetic_of_three_raters_ends_with_the_figure(key: str) -> None:
+    items = [["1", "1", "2"], ["3", "3", None], ["2", "3", "3"], ["1", "1", "1"], ["1", "3", "2"], ["2", None, "2"]]
+    ratings = Ratings.from_patterns(items, [3.0, 2.0, 1.0, 4.0, 1.0, 2.0], ["1", "2", "3"], values=[1, 2, 3])
+
+    steps = label_figures.arithmetic(key, ratings, None)
+
+    assert steps[-1]["value"] == pytest.approx(COEFFICIENTS[key].function(ratings).value, abs=1e-12)

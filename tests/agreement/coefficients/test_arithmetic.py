@@ -1,8 +1,13 @@
+from typing import Any
+
 import pytest
 
 from agreement.coefficients import COEFFICIENTS, Ratings, arithmetic
 from agreement.coefficients.arithmetic import UNFOLDED, Step
 from tests.agreement.coefficients.known_answers import cases, near, ratings_of
+
+# Others need labels that are numbers, or sets.
+OF_ANY_LABELS = [key for key in UNFOLDED if key.rpartition("_")[2] not in ("interval", "ratio", "jaccard", "masi")]
 
 
 def test_kappa_unfolds_as_by_hand() -> None:
@@ -22,17 +27,47 @@ def test_weighted_kappa_unfolds_its_disagreements() -> None:
     assert value.value == pytest.approx(1 - 0.125 / 0.44)
 
 
-@pytest.mark.parametrize("key", UNFOLDED)
+@pytest.mark.parametrize("key", OF_ANY_LABELS)
 @pytest.mark.parametrize("case_id", ["sas_skin_condition", "stata_rate2", "complete_disagreement_3", "million_binary"])
 def test_the_last_step_is_the_figure(key: str, case_id: str) -> None:
     ratings = ratings_of(cases()[case_id])
     assert near(arithmetic.unfold(key, ratings)[-1].value, COEFFICIENTS[key].function(ratings).value)
 
 
-@pytest.mark.parametrize("key", UNFOLDED)
+@pytest.mark.parametrize("key", OF_ANY_LABELS)
 def test_constant_ratings_end_without_a_value_where_it_is_undefined(key: str) -> None:
     ratings = ratings_of(cases()["undef_constant_same"])
     assert arithmetic.unfold(key, ratings)[-1].value == COEFFICIENTS[key].function(ratings).value
+
+
+def test_ordinal_alpha_unfolds_its_disagreements_in_shares_of_the_largest() -> None:
+    ratings = Ratings.from_table([[3, 1, 0], [0, 2, 0], [1, 0, 3]], ["low", "middle", "high"])
+    seen, chance, value = arithmetic.unfold("krippendorff_alpha_ordinal", ratings)
+    # 8, 5 and 7 ratings: the middle ranks are 6.5, 6 and 12.5 apart.
+    near_, far = (6.5 / 12.5) ** 2, (6 / 12.5) ** 2
+    assert seen.numbers == "(0.2704·2 + 1·2) / 20"
+    assert seen.value == pytest.approx((2 * near_ + 2) / 20)
+    assert chance.numbers == "(0.2704·2·8·5 + 1·2·8·7 + 0.2304·2·5·7) / (20·19)"
+    assert chance.value == pytest.approx(2 * (near_ * 40 + 56 + far * 35) / 380)
+    assert near(value.value, COEFFICIENTS["krippendorff_alpha_ordinal"].function(ratings).value)
+
+
+SETS = [frozenset(each) for each in ((), ("a",), ("a", "b"), ("b", "c"))]
+
+
+@pytest.mark.parametrize(
+    ("key", "labels", "values"),
+    [
+        ("krippendorff_alpha_interval", ["1", "2", "5", "9"], [1, 2, 5, 9]),
+        ("krippendorff_alpha_ratio", ["1", "2", "5", "9"], [1, 2, 5, 9]),
+        ("krippendorff_alpha_jaccard", SETS, None),
+        ("krippendorff_alpha_masi", SETS, None),
+    ],
+)
+def test_the_last_step_is_the_figure_of_values_and_sets(key: str, labels: list[Any], values: Any) -> None:
+    table = [[5, 1, 0, 2], [0, 7, 1, 0], [1, 1, 4, 0], [0, 2, 0, 6]]
+    ratings = Ratings.from_table(table, labels, values=values)
+    assert near(arithmetic.unfold(key, ratings)[-1].value, COEFFICIENTS[key].function(ratings).value)
 
 
 def test_long_sums_are_shortened() -> None:
