@@ -115,8 +115,10 @@ def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpRe
     found = get_object_or_404(project_draws(member), uuid=draw)
     asked = question_of(found, question)
     run = runs.newest(found, asked.key)
-    if run is None or run.interim or not by_field.is_offered(found, asked):
+    if not by_field.is_offered(found, asked):
         raise Http404(_("The figures of this question cannot be split: the draw is open, or its answers are texts."))
+    if run is None or run.interim:  # its final figures are still being computed, and its page says so
+        return redirect("agreement:draw", project, draw, question)
     fields = by_field.fields(found)
     field = request.GET.get("field") or (fields[0] if fields else "")
     if fields and field not in fields:

@@ -104,6 +104,15 @@ def test_an_open_draw_is_not_split(client_of, version, people, lead) -> None:
     assert "/by/" not in page.content.decode()
 
 
+def test_a_draw_whose_figures_are_still_computed_has_its_own_page(client_of, closed, lead) -> None:
+    Run.objects.all().delete()
+
+    response = client_of(lead).get(address(closed))
+
+    draw = reverse("agreement:draw", args=[closed.wave.project.uuid, closed.uuid, "intent"])
+    assert (response.status_code, response["Location"]) == (302, draw)
+
+
 def test_another_project_s_draw_does_not_exist(client_of, closed) -> None:
     other: Project = factories.version(factories.project("Neighbours")).project
     nora = factories.member(other, "nora", "lead", "admin")
