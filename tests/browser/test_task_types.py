@@ -272,7 +272,7 @@ def test_spans_by_touch(desk: Desk) -> None:
     axe(page)
     goes_on(page, lambda: page.get_by_role("button", name="Save").tap())
 
-    assert newest(desk, "touch") == [part(0, 7, "praise")]
+    assert newest(desk, "touch") == [part(0, len(words), "praise")]
 
 
 # -- together ----------------------------------------------------------------------------------------------------------
