@@ -42,6 +42,8 @@ PROJECTS: dict[str, dict[str, Any]] = {
     "still": {},
     "weight": {},
     "asking": {},
+    "idle": {},
+    "rules": {},
     "comment": {"comment_required": True},
     "search": {},
     "topics": {"questions": TOPICS},

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -497,6 +498,38 @@ def test_axe_where_nothing_is_left_and_in_my_work(desk: Desk) -> None:
     page.get_by_role("link", name=re.compile("Correct the label of")).first.click()
     page.get_by_role("button", name="Save the correction").wait_for()
     axe(page)
+
+
+def test_time_on_task_leaves_out_the_minutes_in_which_nobody_moves(desk: Desk) -> None:
+    page = desk.at("idle")
+    page.clock.install()
+    page.reload()
+    page.mouse.move(100, 100)
+    page.clock.run_for(20_000)
+    page.mouse.move(120, 120)
+    page.clock.run_for(600_000)
+
+    with page.expect_request(lambda request: request.method == "POST") as sent:
+        press(page, "1")
+        page.clock.run_for(1_000)
+
+    seconds = float(parse_qs(sent.value.post_data or "")["seconds"][0])
+    assert 70 <= seconds <= 90  # 20, and the minute after which somebody counts as away; not ten minutes more
+
+
+def test_the_rule_of_a_label_is_there_under_pointer_and_focus_and_not_for_the_next_item(desk: Desk) -> None:
+    page = desk.at("rules")
+    rule = page.locator("#guide-rule")
+    page.locator("label", has_text="praise").hover()
+    expect(rule).to_contain_text("It is praise.")
+    page.mouse.move(2, 2)
+    page.locator("input[value=complaint]").focus()
+    expect(rule).to_contain_text("It is complaint.")
+
+    goes_on(page, lambda: press(page, "1"))
+
+    expect(rule).to_be_hidden()
+    expect(page.locator("#guide-all")).to_be_visible()
 
 
 # -- speed -------------------------------------------------------------------------------------------------------------
