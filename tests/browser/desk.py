@@ -43,6 +43,7 @@ PROJECTS: dict[str, dict[str, Any]] = {
     "weight": {},
     "asking": {},
     "idle": {},
+    "own": {},
     "rules": {},
     "comment": {"comment_required": True},
     "search": {},

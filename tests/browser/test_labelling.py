@@ -500,6 +500,20 @@ def test_axe_where_nothing_is_left_and_in_my_work(desk: Desk) -> None:
     axe(page)
 
 
+@pytest.mark.parametrize("window", [{}, PHONE], ids=["desktop", "phone"])
+def test_own_keys_are_chosen_in_my_work_and_label(desk: Desk, window: dict[str, Any]) -> None:
+    page = desk.window("anna", **window).new_page()
+    page.goto(desk.projects["own"] + "work/keys/")
+    page.get_by_label("praise").fill("k")
+    page.get_by_role("button", name="Save").click()
+    axe(page)
+
+    page.goto(desk.label("own"))
+    goes_on(page, lambda: press(page, "k"))
+
+    assert desk.given("own")[0]["answers"] == {"intent": "praise"}
+
+
 def test_time_on_task_leaves_out_the_minutes_in_which_nobody_moves(desk: Desk) -> None:
     page = desk.at("idle")
     page.clock.install()
