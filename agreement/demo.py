@@ -17,7 +17,7 @@ from django.core.files.base import ContentFile
 from django.utils.translation import gettext as _
 
 from agreement import gates, runs
-from annotations import adjudication, cases, draws, inquiries, labelling, publishing, serving
+from annotations import adjudication, cases, draws, inquiries, labelling, publishing, releasing, serving
 from annotations.enums import SkipReason, WaveState
 from annotations.models import Assignment, Case, Draw, Inquiry, Wave
 from projects import drafts, guidelines, importing, jobs, labels, members
@@ -192,7 +192,7 @@ class Demo:
 
     def _open(self, size: int | None, *, pilot: bool = False, share: Decimal | None = None) -> Wave:
         self.at += timedelta(hours=1)
-        return draws.open_wave(self.project, by=self.lead, at=self.at, size=size, pilot=pilot, share_percent=share)
+        return releasing.open_wave(self.project, by=self.lead, at=self.at, size=size, pilot=pilot, share_percent=share)
 
     def _wave(self, size: int, *, pilot: bool = False) -> None:
         """Open a wave, label all of it, let the windows end, let the draw close by itself, compute its figures."""

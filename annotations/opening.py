@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations import draws, eligibility, sampling
+from annotations import eligibility, releasing, sampling
 from annotations.enums import WaveState
 from annotations.models import Wave, WaveItem
 from projects import guidelines, jobs
@@ -29,9 +29,9 @@ def open_wave(
     ratings_per_item: int | None = None,
     pilot: bool = False,
 ) -> Wave:
-    """`draws.open_wave`; a large wave is drawn now and filled by the worker, and comes back in state `opening`."""
+    """`releasing.open_wave`; a large wave is drawn now and filled by the worker, and comes back in state `opening`."""
     with transaction.atomic():
-        wave = draws.plan_wave(
+        wave = releasing.plan_wave(
             project,
             by=by,
             at=at,
@@ -44,7 +44,7 @@ def open_wave(
         if large:
             _enqueue(wave, by=by, at=at)
     if not large:
-        draws.fill_wave(wave)
+        releasing.fill_wave(wave)
     return wave
 
 
@@ -56,7 +56,7 @@ def run(job: Job) -> None:
         jobs.hold(job)
         jobs.progress(job, done, wave.size)
 
-    draws.fill_wave(wave, beat=beat)
+    releasing.fill_wave(wave, beat=beat)
 
 
 def job_of(wave: Wave) -> Job | None:
@@ -105,7 +105,7 @@ def forecast(project: Project, *, size: int | None, share_percent: Decimal, rati
         return Forecast([], [], _too_few(fresh, released))
     overlap = _overlap(project, version.major or 0, share_percent, released)
     annotators = project.memberships.annotators().count()
-    held = draws.is_held(project, version, ratings_per_item)
+    held = releasing.is_held(project, version, ratings_per_item)
     sentences = [
         ngettext(
             "%(n)s item is released for labelling under guideline %(version)s.",

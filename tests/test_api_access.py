@@ -12,7 +12,7 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from agreement import runs
-from annotations import draws, exporting, serving
+from annotations import exporting, releasing, serving
 from annotations.models import Annotation, Inquiry
 from config import api_urls
 from projects import examples, guidelines, importing, jobs
@@ -137,7 +137,7 @@ class World:
 
     def _open_wave(self, by: Membership) -> object:
         factories.items(self.project, 5, prefix="fresh")
-        return draws.open_wave(self.project, by=by, at=factories.NOW)
+        return releasing.open_wave(self.project, by=by, at=factories.NOW)
 
     def value(self, name: str, argument: str) -> UUID | str:
         values = {

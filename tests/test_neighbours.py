@@ -17,7 +17,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
-from annotations import draws, labelling, serving
+from annotations import labelling, releasing, serving
 from annotations.models import Annotation, Assignment, Case, Inquiry, Proposal, SentBack
 from projects import guidelines, importing, members
 from projects.enums import Role
@@ -90,7 +90,7 @@ class Neighbour:
         said = {f"{name}-{i}": pair for i, pair in enumerate([("praise", "complaint"), ("praise", "praise")])}
         self.draw = disputes.rated(self.project, raters, said, at=now)
         factories.items(self.project, 4, prefix=f"{name} second")
-        draws.open_wave(self.project, by=self.boss, at=now)
+        releasing.open_wave(self.project, by=self.boss, at=now)
         first = serving.next_task(self.boss, at=now)
         labelling.submit(self.boss, first.assignment, answers={"intent": "praise"}, at=now)
         serving.next_task(self.boss, at=now)

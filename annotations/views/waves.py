@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import draws, eligibility, imported, opening, sheets, waves
+from annotations import draws, eligibility, imported, opening, sheets, verifying, waves
 from annotations.enums import Closing, WaveState
 from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults
 from annotations.models import Draw, Wave
@@ -235,7 +235,7 @@ def _wave_page(
         "form": (form or CloseForm(**_closable(draw, member))) if is_open else None,
         "proof": _proof(draw, asked="verify" in request.GET),
         "not_known": imported.NOT_KNOWN,
-        "not_drawn": draws.verify(draw).sentence if draw and draw.is_imported else "",
+        "not_drawn": verifying.verify(draw).sentence if draw and draw.is_imported else "",
     }
     return render(request, "annotations/waves/wave.html", context, status=status)
 
@@ -251,5 +251,5 @@ def _proof(draw: Draw | None, *, asked: bool) -> dict[str, object]:
         "seed": bytes(draw.seed).hex(),
         "salt": bytes(draw.salt).hex(),
         "population_size": draw.population_size,
-        "verification": draws.verify(draw) if asked else None,
+        "verification": verifying.verify(draw) if asked else None,
     }

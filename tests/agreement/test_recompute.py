@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from agreement import kits, recomputing, runs
 from agreement.coefficients import ENGINE_VERSION
 from agreement.models import Run
-from annotations import draws, exporting
+from annotations import exporting, releasing
 from annotations.enums import AssignmentState
 from annotations.models import Assignment, Draw, Look
 from projects import jobs
@@ -43,7 +43,7 @@ def opinion(member: Membership, assignment: Assignment) -> dict[str, Any]:
 def played(project: Project, version: Any, lead: Membership, anna: Membership, ben: Membership) -> Draw:
     """A wave that was labelled to its end and computed."""
     factories.items(project, 60)
-    wave = draws.open_wave(project, share_percent=Decimal(50), by=lead, at=factories.NOW)
+    wave = releasing.open_wave(project, share_percent=Decimal(50), by=lead, at=factories.NOW)
     team = Team([anna, ben], answer=opinion)
     team.finish()
     closed = Draw.objects.get(wave=wave)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from annotations import draws
+from annotations import releasing
 from annotations.models import Annotation, Assignment, Case, Draw, Slot, WaveItem
 from projects.models import Item, Membership, Project
 from tests import factories
@@ -36,7 +36,9 @@ def rated(
         return {} if value is None else value if isinstance(value, dict) else {key: value}
 
     opener = project.memberships.filter(is_lead=True).first() or members[0]
-    wave = draws.open_wave(project, by=opener, at=at, share_percent=Decimal(100), ratings_per_item=max(2, len(members)))
+    wave = releasing.open_wave(
+        project, by=opener, at=at, share_percent=Decimal(100), ratings_per_item=max(2, len(members))
+    )
     team = Team(members, answer, at=at, seed=seed)
     if close:
         team.finish()

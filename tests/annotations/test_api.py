@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations import draws, exporting, opening
+from annotations import draws, exporting, opening, releasing
 from annotations.models import Annotation, Assignment, Case, Draw, Wave
 from projects import jobs
 from projects.models import Membership
@@ -31,7 +31,7 @@ def both(version: Any) -> Membership:
 
 def half_measured(lead: Membership, prefix: str = "item") -> Wave:
     factories.items(lead.project, 10, prefix=prefix)
-    return draws.open_wave(lead.project, by=lead, at=factories.NOW, share_percent=Decimal(50))
+    return releasing.open_wave(lead.project, by=lead, at=factories.NOW, share_percent=Decimal(50))
 
 
 # -- labelling ---------------------------------------------------------------------------------------------------------

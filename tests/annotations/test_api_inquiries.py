@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from annotations import draws
+from annotations import draws, releasing
 from tests import factories
 from tests.api import Api
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def asked(lead, anna) -> dict[str, str]:
     """The item in anna's hands, and her question about it."""
     factories.items(lead.project, 4)
-    draws.open_wave(lead.project, by=lead, at=timezone.now(), share_percent=Decimal(50))
+    releasing.open_wave(lead.project, by=lead, at=timezone.now(), share_percent=Decimal(50))
     task = Api(anna).post("task")
     kept = Api(anna).post("ask", task["assignment"], data={"text": "Is that praise?"}, status=201)
     return {"inquiry": kept["inquiry"], "assignment": task["assignment"]}

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import draws, serving
+from annotations import releasing, serving
 from annotations.enums import SlotKind
 from annotations.models import Annotation, Assignment, Inquiry, Slot, Wave
 from projects.models import Membership
@@ -73,7 +73,7 @@ def team() -> tuple[Membership, Wave]:
     anna, lead = factories.member(project, "anna"), factories.member(project, "lea", "lead")
     factories.member(project, "ben")
     factories.items(project, 6)
-    wave = draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(50))
+    wave = releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(50))
     return anna, wave
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import F
 
-from annotations import draws, labelling, serving
+from annotations import draws, labelling, releasing, serving
 from annotations.models import Annotation, Assignment, Case, Seat, Slot, Wave, WaveItem
 from projects.errors import DomainError
 from projects.models import Membership
@@ -112,7 +112,7 @@ def lead(team: list[Membership]) -> Membership:
 
 def opened(lead: Membership, count: int, **choices: object) -> Wave:
     factories.items(lead.project, count, prefix=f"wave{lead.project.waves.count()}")
-    return draws.open_wave(lead.project, by=lead, at=AT, **choices)
+    return releasing.open_wave(lead.project, by=lead, at=AT, **choices)
 
 
 def test_two_tabs_of_one_annotator_get_the_same_item(team, lead):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotations import draws, eligibility, labelling, serving
+from annotations import draws, eligibility, labelling, releasing, serving, verifying
 from annotations.models import Annotation, Draw, Slot, Wave, WaveItem
 from projects.errors import DomainError, Invalid
 from projects.models import Item
@@ -18,7 +18,7 @@ AT = factories.NOW
 
 def opened(project, lead, count=20, **choices) -> Wave:
     factories.items(project, count, prefix=f"n{Item.objects.count()}")
-    return draws.open_wave(project, by=lead, at=AT, **choices)
+    return releasing.open_wave(project, by=lead, at=AT, **choices)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_strata_share_the_overlap(project, lead):
     metadata = [{"source": "mail" if i % 4 else "chat"} for i in range(100)]
     factories.items(project, 100, metadata=metadata)
 
-    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(20))
+    wave = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(20))
 
     drawn = Counter(WaveItem.objects.filter(draw=wave.draw).values_list("stratum", flat=True))
     assert drawn == {"mail": 15, "chat": 5}
@@ -70,24 +70,24 @@ def test_the_same_record_gives_the_same_set_and_a_forged_one_does_not(project, l
     wave = opened(project, lead, 60, share_percent=Decimal(20))
     draws.close(wave.draw, closing="early", reason="for the test", by=lead, at=AT)
     draw = Draw.objects.get()
-    assert draws.verify(draw).same
+    assert verifying.verify(draw).same
 
     swapped = WaveItem.objects.filter(draw=draw).first()
     other = WaveItem.objects.filter(draw__isnull=True).first()
     WaveItem.objects.filter(pk=swapped.pk).update(draw=None)
     WaveItem.objects.filter(pk=other.pk).update(draw=draw)
 
-    assert not draws.verify(draw).same
-    assert "differ" in draws.verify(draw).sentence
+    assert not verifying.verify(draw).same
+    assert "differ" in verifying.verify(draw).sentence
     draw.seed = bytes(32)
-    assert "commitment" in draws.verify(draw).sentence
+    assert "commitment" in verifying.verify(draw).sentence
 
 
 def test_an_open_draw_cannot_be_replayed(project, lead):
     wave = opened(project, lead, 20)
 
     with pytest.raises(DomainError, match="open"):
-        draws.verify(wave.draw)
+        verifying.verify(wave.draw)
 
 
 def test_the_protocol_is_frozen_when_the_draw_opens(project, lead):
@@ -103,11 +103,15 @@ def test_too_few_fresh_says_how_many_and_why(project, lead, anna, ben):
     opened(project, lead, 5, share_percent=Decimal(0))
     Team([anna, ben]).finish()
 
-    with pytest.raises(draws.TooFewFresh, match=r"No fresh item is left .* needs 1: import 1 more.*5 × rated before"):
-        draws.open_wave(project, by=lead, at=AT)
+    with pytest.raises(
+        releasing.TooFewFresh, match=r"No fresh item is left .* needs 1: import 1 more.*5 × rated before"
+    ):
+        releasing.open_wave(project, by=lead, at=AT)
     factories.items(project, 3, prefix="late")
-    with pytest.raises(draws.TooFewFresh, match=r"Only 3 fresh items are left and this wave needs 10: import 7 more"):
-        draws.open_wave(project, by=lead, at=AT, size=10)
+    with pytest.raises(
+        releasing.TooFewFresh, match=r"Only 3 fresh items are left and this wave needs 10: import 7 more"
+    ):
+        releasing.open_wave(project, by=lead, at=AT, size=10)
 
 
 @pytest.mark.parametrize("choice", [{"share_percent": Decimal(101)}, {"ratings_per_item": 1}, {"size": 0}])
@@ -115,7 +119,7 @@ def test_a_choice_out_of_range_is_refused(project, lead, choice):
     factories.items(project, 5)
 
     with pytest.raises(Invalid, match="expected"):
-        draws.open_wave(project, by=lead, at=AT, **choice)
+        releasing.open_wave(project, by=lead, at=AT, **choice)
     assert not Wave.objects.exists()
 
 
@@ -124,13 +128,13 @@ def test_without_a_published_guideline_no_wave_opens(project):
     factories.items(project, 5)
 
     with pytest.raises(DomainError, match="no published guideline"):
-        draws.open_wave(project, by=lead, at=AT)
+        releasing.open_wave(project, by=lead, at=AT)
 
 
 def test_the_ledger_counts_every_item_once_with_its_first_reason(project, version, lead, anna):
     twins = factories.items(project, 2, prefix="first")
     Item.objects.filter(pk=twins[1].pk).update(folded_hash=twins[0].folded_hash)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     Team([anna]).finish()
     shown, old = factories.items(project, 2, prefix="second")
     project.versions.get().examples.create(
@@ -155,7 +159,7 @@ def test_items_of_the_same_content_are_in_a_wave_once(project, lead):
     items = factories.items(project, 6)
     Item.objects.filter(pk__in=[items[1].pk, items[2].pk]).update(folded_hash=items[0].folded_hash)
 
-    wave = draws.open_wave(project, by=lead, at=AT)
+    wave = releasing.open_wave(project, by=lead, at=AT)
 
     assert wave.size == 4
     assert eligibility.ledger(project).counts["same_content"] == 2
@@ -244,7 +248,7 @@ def test_a_lead_who_annotates_sees_figures_only_after_giving_up(project, lead, a
 
 def planned(project, lead, count=1200, **choices) -> Wave:
     factories.items(project, count, prefix=f"n{Item.objects.count()}")
-    return draws.plan_wave(project, by=lead, at=AT, **choices)
+    return releasing.plan_wave(project, by=lead, at=AT, **choices)
 
 
 class Stop(Exception):
@@ -260,7 +264,7 @@ def filled_in_part(wave: Wave) -> None:
             raise error
 
     with pytest.raises(Stop):
-        draws.fill_wave(wave, beat=beat)
+        releasing.fill_wave(wave, beat=beat)
 
 
 def test_a_filling_that_was_cut_off_goes_on_and_every_slot_is_there_once(project, lead):
@@ -268,8 +272,8 @@ def test_a_filling_that_was_cut_off_goes_on_and_every_slot_is_there_once(project
     filled_in_part(wave)
     assert Wave.objects.get().state == "opening"
 
-    draws.fill_wave(wave)
-    draws.fill_wave(wave)
+    releasing.fill_wave(wave)
+    releasing.fill_wave(wave)
 
     assert (wave.state, wave.overlap_left, wave.single_left) == ("open", 240, 1080)
     assert Slot.objects.count() == 240 + 1080
@@ -280,7 +284,7 @@ def test_a_wave_that_is_ended_while_it_is_filled_leaves_no_slot_behind(project, 
     filled_in_part(wave)
 
     draws.close_wave(wave, by=lead, at=AT, reason="the wrong file")
-    draws.fill_wave(wave)
+    releasing.fill_wave(wave)
 
     assert (wave.state, Slot.objects.unrated().count(), wave.overlap_left) == ("closed", 0, 0)
     assert eligibility.ledger(project).fresh == 1200
@@ -291,7 +295,7 @@ def test_a_draw_is_not_closed_while_its_wave_is_filled(project, lead):
 
     with pytest.raises(DomainError, match="still being opened"):
         draws.close(wave.draw, closing="early", reason="changed my mind", by=lead, at=AT)
-    draws.fill_wave(wave)
+    releasing.fill_wave(wave)
 
     assert (wave.state, Draw.objects.get().state) == ("open", "open")
 
@@ -318,7 +322,7 @@ def test_a_share_that_is_none_or_cannot_be_kept_is_refused(project, lead, share)
     factories.items(project, 5)
 
     with pytest.raises(Invalid, match="expected 0 to 100"):
-        draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(share))
+        releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(share))
 
 
 def test_a_draw_that_is_all_rated_can_be_completed_by_hand_and_not_closed_short(project, lead, anna, ben):

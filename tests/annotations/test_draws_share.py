@@ -8,7 +8,7 @@ from math import floor
 
 import pytest
 
-from annotations import draws
+from annotations import draws, releasing, verifying
 from annotations.models import Draw, Wave, WaveItem
 from projects.models import GuidelineVersion, Item, Membership, Project
 from tests import factories
@@ -20,7 +20,7 @@ SOURCES = ["mail", "chat", "phone", "shop"]
 def release(project: Project, lead: Membership, size: int, share: str, sources: list[str] | None = None) -> Wave:
     metadata = [{"source": source} for source in sources] if sources else None
     factories.items(project, size, prefix=f"n{Item.objects.count()}", metadata=metadata)
-    return draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(share))
+    return releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(share))
 
 
 def exact(share: str, released: int) -> int:
@@ -65,7 +65,9 @@ def test_a_new_major_begins_anew(project, lead):
 
 def test_a_wave_of_a_set_size_counts_only_what_it_releases(project, lead):
     factories.items(project, 100)
-    drawn = [draws.open_wave(project, by=lead, at=AT, size=5, share_percent=Decimal(10)).draw.size for _ in range(20)]
+    drawn = [
+        releasing.open_wave(project, by=lead, at=AT, size=5, share_percent=Decimal(10)).draw.size for _ in range(20)
+    ]
 
     assert sum(drawn) == 10
     assert max(drawn) == 1
@@ -111,7 +113,7 @@ def test_the_sample_is_what_the_record_replays_for_every_wave(project, lead):
     for draw in Draw.objects.all():
         draws.close(draw, closing="early", reason="to replay it", by=lead, at=AT)
 
-    assert [draws.verify(draw).same for draw in Draw.objects.all()] == [True] * 3
+    assert [verifying.verify(draw).same for draw in Draw.objects.all()] == [True] * 3
 
 
 def test_seeds_are_the_servers_own_and_never_the_same(project: Project, version: GuidelineVersion, lead: Membership):

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import draws, exporting, labelling, serving
+from annotations import draws, exporting, labelling, releasing, serving
 from annotations.models import Annotation, Look
 from projects import jobs
 from projects.enums import JobState
@@ -50,7 +50,7 @@ def leading_anna(anna):
 def half_way(project, lead, anna, ben):
     """An open draw of half a wave of ten in which everybody has labelled a little."""
     factories.items(project, 10)
-    wave = draws.open_wave(project, by=lead, at=AT, share_percent=50)
+    wave = releasing.open_wave(project, by=lead, at=AT, share_percent=50)
     Team([anna, ben]).work(turns=8)
     return wave.draw
 
@@ -91,7 +91,7 @@ def test_every_rating_has_a_row_with_all_that_is_known_of_it(project, lead, anna
 
 def test_the_measured_revision_is_the_last_within_the_window(project, lead, anna, ben):
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=100)
+    releasing.open_wave(project, by=lead, at=AT, share_percent=100)
     for member in (anna, ben):
         task = serving.next_task(member, at=AT)
         labelling.submit(member, task.assignment, answers={"intent": "praise"}, at=AT)
@@ -111,7 +111,7 @@ def test_the_measured_revision_is_the_last_within_the_window(project, lead, anna
 
 def test_singles_and_late_ratings_are_not_measured(project, lead, anna):
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=0)
+    releasing.open_wave(project, by=lead, at=AT, share_percent=0)
     Team([anna]).finish()
 
     assert columns(made(project, lead), lead, "kind", "measured") == [("single", False)]
@@ -120,7 +120,7 @@ def test_singles_and_late_ratings_are_not_measured(project, lead, anna):
 def test_a_skip_is_a_row_for_each_question_and_no_value(version, lead, anna):
     factories.question(version, "tone", ("warm", "cold"), required=False)
     factories.items(version.project, 1)
-    draws.open_wave(version.project, by=lead, at=AT, share_percent=0)
+    releasing.open_wave(version.project, by=lead, at=AT, share_percent=0)
     task = serving.next_task(anna, at=AT)
     labelling.skip(anna, task.assignment, reason="guideline", note="no rule", at=AT)
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import adjudication, draws, gold, labelling, publishing
+from annotations import adjudication, draws, gold, labelling, publishing, releasing
 from annotations.enums import Closing
 from annotations.models import Annotation, Assignment, Slot
 from projects import guidelines, label_plans, labels
@@ -50,7 +50,7 @@ def test_each_way_to_a_final_label(project, lead, anna, ben):
 
 def test_a_single_is_its_newest_revision(project, lead, anna):
     factories.items(project, 1, prefix="one")
-    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=0)
+    releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=0)
     team = Team([anna])
     team.finish()
 
@@ -97,7 +97,7 @@ def test_ratings_that_differ_in_an_open_draw_have_no_value_yet(project, lead, an
 
 def test_a_spot_check_that_differs_corrects_a_single(project, lead, anna, ben):
     factories.items(project, 2, prefix="one")
-    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=0)
+    releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=0)
     Team([anna]).finish()
     for row, value in zip(Annotation.objects.order_by("item"), ("praise", "complaint"), strict=True):
         slot = Slot.objects.create(
@@ -211,7 +211,7 @@ def test_the_number_of_queries_depends_on_chunks_alone(project, lead, anna, ben)
 def test_a_single_follows_the_mapping_and_says_what_was_given(project, version, lead, anna, ben):
     disputes.rated(project, [anna, ben], {"agreed": ("question", "question")})
     factories.items(project, 1, prefix="single")
-    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    wave = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     Team([anna], says("question")).work()
     draws.close_wave(wave, by=lead, at=AT, reason="done")
     draft = guidelines.draft_of(project, by=lead)
@@ -235,7 +235,7 @@ def test_a_single_follows_the_mapping_and_says_what_was_given(project, version, 
 
 def test_a_retired_label_without_a_mapping_is_kept_and_is_nothing_now(project, version, lead, anna):
     factories.items(project, 1, prefix="single")
-    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    wave = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     Team([anna], says("question")).work()
     draws.close_wave(wave, by=lead, at=AT, reason="done")
     draft = guidelines.draft_of(project, by=lead)
@@ -253,7 +253,7 @@ def test_a_set_and_spans_follow_the_mapping(project, version, lead, anna):
     span = {"field": "text", "start": 0, "end": 4}
     said = {"intent": "praise", "about": ["price", "crash"], "where": [span | {"label": "crash"}]}
     factories.items(project, 1, prefix="single")
-    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    wave = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     Team([anna], lambda member, assignment: said).work()
     draws.close_wave(wave, by=lead, at=AT, reason="done")
     draft = guidelines.draft_of(project, by=lead)

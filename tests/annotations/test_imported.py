@@ -26,6 +26,8 @@ from annotations import (
     imported_waves,
     labelling,
     rating_layouts,
+    releasing,
+    verifying,
 )
 from annotations.models import Annotation, Assignment, Case, Draw, ImportedRow, Revision, Slot, Wave, WaveItem
 from annotations.rating_layouts import LONG as A_ROW_EACH
@@ -268,7 +270,7 @@ def test_imports_pool_with_nothing(lead: Membership) -> None:
 
 
 def test_the_draw_says_that_there_is_nothing_to_replay(lead: Membership) -> None:
-    found = draws.verify(bring(lead).draw)
+    found = verifying.verify(bring(lead).draw)
     assert (found.same, found.sentence) == (
         False,
         "Imported: the system drew nothing here, so there is nothing to replay.",
@@ -279,11 +281,11 @@ def test_an_import_neither_holds_nor_frees_a_wave(lead: Membership, project: Pro
     project.protocol |= {"questions": {"intent": {"threshold": 0.9}}, "share_percent": "100"}
     project.save()
     factories.items(project, 10)
-    first = draws.open_wave(project, by=lead, at=NOW, size=4)
+    first = releasing.open_wave(project, by=lead, at=NOW, size=4)
     draws.close_wave(first, by=lead, at=NOW, reason="enough")
     bring(lead)
     runs.sweep(at=timezone.now())
-    second = draws.open_wave(project, by=lead, at=timezone.now(), size=4)
+    second = releasing.open_wave(project, by=lead, at=timezone.now(), size=4)
     assert (first.number, second.number, second.held) == (1, 3, True)
 
 
@@ -291,7 +293,7 @@ def test_its_items_are_never_fresh_and_count_for_no_share(lead: Membership, proj
     bring(lead)
     assert eligibility.ledger(project).counts["rated"] == 4
     factories.items(project, 10)
-    wave = draws.open_wave(project, by=lead, at=timezone.now())
+    wave = releasing.open_wave(project, by=lead, at=timezone.now())
     assert (wave.size, wave.draw.size) == (10, 1)
 
 
@@ -585,7 +587,7 @@ def test_a_wave_opened_while_an_import_runs_does_not_take_its_items(
     made = imported.confirm(read(lead, content, layout), by=lead)
     dies_after(monkeypatch, imported_waves, "_show", 0)
     kill(made)
-    wave = draws.open_wave(project, by=lead, at=NOW)
+    wave = releasing.open_wave(project, by=lead, at=NOW)
     assert (wave.number, wave.size) == (1, 3)
     jobs.run_waiting(at=NOW + 2 * jobs.STALE)
     made.refresh_from_db()

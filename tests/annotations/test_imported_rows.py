@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotations import draws, imported, imported_items, imported_report, imported_rows, rating_values
+from annotations import imported, imported_items, imported_report, imported_rows, rating_values, releasing
 from annotations.rating_layouts import LONG, NESTED, WIDE, Layout
 from projects import folding, jobs
 from projects.errors import DomainError, Invalid
@@ -237,7 +237,7 @@ def test_items_that_the_project_cannot_give(lead: Membership, project: Project) 
         "id,rater,label\nitem-0,Ann,praise\n",
         Layout(LONG, id_field="id", labels={"intent": "label"}, rater="rater"),
     )
-    wave = draws.open_wave(project, by=lead, at=NOW, size=1)
+    wave = releasing.open_wave(project, by=lead, at=NOW, size=1)
     taken = wave.wave_items.get().item.external_id
     free = next(item for item in items[1:] if item.external_id != taken)
     text = free.content["text"]

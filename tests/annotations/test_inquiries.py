@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.http import Http404
 
-from annotations import draws, inquiries, serving
+from annotations import draws, inquiries, releasing, serving
 from annotations.enums import SlotKind
 from annotations.models import Assignment, Case, Draw, Inquiry, Slot
 from projects import guidelines
@@ -25,7 +25,7 @@ LATER = AT + timedelta(days=1)
 def open_draw(project, lead, anna, ben) -> Draw:
     """Two overlap items and two singles, all rated by anna and ben as they come; the draw is open still."""
     factories.items(project, 4)
-    wave = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(50))
+    wave = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(50))
     Team([anna, ben]).work()
     return wave.draw
 
@@ -90,7 +90,7 @@ def test_an_open_draw_of_a_later_wave_with_the_item_keeps_the_answer_back(open_d
     inquiries.answer(row, text="It is.", by=lead, at=AT)
     close(open_draw)
     factories.items(lead.project, 2, prefix="more")
-    later = draws.open_wave(lead.project, by=lead, at=LATER, share_percent=Decimal(100))
+    later = releasing.open_wave(lead.project, by=lead, at=LATER, share_percent=Decimal(100))
     later.wave_items.filter(item__external_id="more-0").update(item=row.item)
 
     assert said(anna) == [("Is that praise?", True, "")]
@@ -98,7 +98,7 @@ def test_an_open_draw_of_a_later_wave_with_the_item_keeps_the_answer_back(open_d
 
 def test_a_wave_without_a_draw_keeps_nothing_back(project, lead, anna):
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     task = serving.next_task(anna, at=AT)
     row = inquiries.ask(anna, task.assignment, text="Is that praise?", at=AT)
 

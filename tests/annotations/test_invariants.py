@@ -20,7 +20,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agreement import runs
-from annotations import adjudication, draws, eligibility, gold, labelling, publishing, serving, superseding
+from annotations import (
+    adjudication,
+    draws,
+    eligibility,
+    gold,
+    labelling,
+    publishing,
+    releasing,
+    serving,
+    superseding,
+    verifying,
+)
 from annotations.models import Annotation, Assignment, Case, Draw, Resolution, Revision, Slot, Wave, WaveItem
 from projects import drafts, guidelines
 from projects.errors import DomainError
@@ -39,7 +50,7 @@ pytestmark = pytest.mark.django_db
 
 def opened(lead: Membership, count: int = 10, share: int = 100, **choices: Any) -> Wave:
     factories.items(lead.project, count, prefix=f"n{Item.objects.count()}")
-    return draws.open_wave(lead.project, by=lead, at=choices.pop("at", AT), share_percent=Decimal(share), **choices)
+    return releasing.open_wave(lead.project, by=lead, at=choices.pop("at", AT), share_percent=Decimal(share), **choices)
 
 
 def label(member: Membership, answers: dict[str, str] = COMPLAINT, at: Any = AT) -> Annotation:
@@ -160,7 +171,7 @@ def test_3_what_was_drawn_stays_on_record_when_the_wave_is_ended(lead):
     draw = Draw.objects.get()
     assert (draw.state, draw.closing, draw.reason) == ("closed", "early", "the wrong file")
     assert set(wave.wave_items.filter(draw=draw).values_list("item", flat=True)) == drawn
-    assert draws.verify(draw).same
+    assert verifying.verify(draw).same
 
 
 # -- 4. Blind ----------------------------------------------------------------------------------------------------------
@@ -260,7 +271,7 @@ def test_5_nobody_meets_an_item_again_in_a_later_wave_of_the_same_major(lead, an
     for _ in range(3):
         labelling.skip(anna, serving.next_task(anna, at=AT).assignment, reason="other", at=AT)
     draws.close_wave(wave, by=lead, at=AT, reason="next")
-    again = draws.open_wave(lead.project, by=lead, at=AT, share_percent=Decimal(0))
+    again = releasing.open_wave(lead.project, by=lead, at=AT, share_percent=Decimal(0))
 
     assert again.size == 3
     assert isinstance(serving.next_task(anna, at=AT), serving.Nothing)
@@ -279,7 +290,7 @@ def test_6_ratings_of_two_majors_never_meet_in_a_figure(project, lead, anna, ben
         publishing.acknowledge(member, version, at=AT)
 
     factories.items(project, 2, prefix="fresh")
-    second = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    second = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     Team([anna, ben], at=AT).finish()
 
     measured = Annotation.objects.filter(draw=second.draw)
@@ -461,7 +472,7 @@ project = factories.project()
 factories.version(project)
 lead, anna = factories.member(project, "lea", "lead"), factories.member(project, "anna")
 factories.items(project, 3)
-draws.open_wave(project, by=lead, at=timezone.now(), share_percent=100)
+releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=100)
 print(project.uuid)
 """
 

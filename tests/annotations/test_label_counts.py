@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotations import draws, label_counts
+from annotations import draws, label_counts, releasing
 from annotations.label_counts import Uses
 from tests import factories
 from tests.annotations import disputes
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def single_wave(project, lead, members, value: str, count: int = 3) -> None:
     factories.items(project, count, prefix=f"single {value}")
-    wave = draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(0))
+    wave = releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(0))
     Team(members, says(value)).work()
     draws.close_wave(wave, by=lead, at=factories.NOW, reason="done")
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.http import Http404
 
-from annotations import draws, labelling, serving
+from annotations import draws, labelling, releasing, serving
 from annotations.models import Annotation, Revision, Slot, Wave
 from projects.errors import DomainError, Invalid
 from projects.models import Membership, Project
@@ -22,7 +22,7 @@ COMPLAINT, PRAISE = {"intent": "complaint"}, {"intent": "praise"}
 @pytest.fixture
 def wave(project: Project, lead: Membership) -> Wave:
     factories.items(project, 30)
-    return draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    return releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
 
 
 def label(member: Membership, answers: dict = COMPLAINT, at=AT) -> Annotation:
@@ -95,7 +95,7 @@ def test_late_submit_counts_while_the_slot_is_unclaimed(wave, anna):
 
 def test_late_submit_is_surplus_when_somebody_else_holds_the_slot(project, lead, anna, ben):
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     hers = serving.next_task(anna, at=AT)
     his = serving.next_task(ben, at=AT + 31 * MINUTE)
 
@@ -109,7 +109,7 @@ def test_late_submit_is_surplus_when_somebody_else_holds_the_slot(project, lead,
 
 def test_late_submit_counts_when_the_next_holder_s_lease_has_ended_too(project, lead, anna, ben):
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     hers = serving.next_task(anna, at=AT)
     serving.next_task(ben, at=AT + 31 * MINUTE)
 
@@ -120,7 +120,7 @@ def test_late_submit_counts_when_the_next_holder_s_lease_has_ended_too(project, 
 
 def test_a_slot_that_comes_open_takes_waiting_surplus_first(project, lead, anna, ben):
     factories.items(project, 1)
-    opened = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    opened = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     hers = serving.next_task(anna, at=AT)
     his = serving.next_task(ben, at=AT + 31 * MINUTE)
     labelling.submit(anna, hers.assignment, answers=COMPLAINT, at=AT + 32 * MINUTE)  # surplus: ben holds slot 1
@@ -181,7 +181,7 @@ def test_a_window_of_zero_closes_at_once(project, lead, anna):
     project.protocol |= {"window_submits": 0}
     project.save()
     factories.items(project, 3)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
 
     given = label(anna)
     labelling.correct(anna, given.uuid, answers=PRAISE, at=AT)
@@ -267,7 +267,7 @@ def test_a_repeated_submit_says_whether_it_differs_from_what_was_saved(wave, ann
 def test_history_by_the_newest_answer(project, lead, anna, key):
     project.versions.get().questions.update(key=key)
     factories.items(project, 3)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     given = [label(anna, {key: value}) for value in ("complaint", "praise", "complaint")]
     labelling.correct(anna, given[0].uuid, answers={key: "praise"}, at=AT)
 
@@ -298,7 +298,7 @@ def test_time_on_task_is_what_the_page_measured_if_it_can_be(wave, anna, told, k
 def test_late_submit_fills_another_open_slot_of_its_item(project, lead, anna, ben):
     """Two people: who lost the first rating may give the second one. Nobody else could, and nothing is lost."""
     factories.items(project, 1)
-    opened = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    opened = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     hers = serving.next_task(anna, at=AT)
     his = serving.next_task(ben, at=AT + 31 * MINUTE)
     labelling.submit(ben, his.assignment, answers=PRAISE, at=AT + 32 * MINUTE)
@@ -314,7 +314,7 @@ def test_late_submit_fills_another_open_slot_of_its_item(project, lead, anna, be
 def test_late_submit_counts_at_most_once_for_an_item(project, lead, anna, ben):
     carl = factories.member(project, "carl")
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     hers = serving.next_task(anna, at=AT)
     for minute, other in ((31, ben), (33, carl)):
         task = serving.next_task(other, at=AT + minute * MINUTE)
@@ -328,7 +328,7 @@ def test_late_submit_counts_at_most_once_for_an_item(project, lead, anna, ben):
 
 def test_a_lease_that_ends_at_this_moment_still_holds(project, lead, anna, ben):
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(0))
     task = serving.next_task(anna, at=AT)
 
     assert serving.next_task(ben, at=AT + 30 * MINUTE).code == "others"
@@ -358,7 +358,7 @@ def test_the_window_is_that_of_the_wave_in_which_the_label_was_given(project, le
         project.protocol |= {"window_submits": window}
         project.save()
         factories.items(project, 3 if number == 0 else 5, prefix=f"wave{number}")
-        draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+        releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     for _ in range(submits):
         label(anna)
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from annotations import adjudication, draws, labelling, outcomes
+from annotations import adjudication, draws, labelling, outcomes, releasing
 from annotations.models import Annotation
 from tests import factories
 from tests.annotations import disputes
@@ -76,7 +76,7 @@ def test_nothing_of_an_open_draw_and_nothing_of_an_item_in_one(project, lead, an
     draws.close_due(at=AT)
     assert outcomes.measured(anna).count() == 3
     factories.items(project, 2, prefix="more")
-    later = draws.open_wave(project, by=lead, at=AT)
+    later = releasing.open_wave(project, by=lead, at=AT)
 
     later.wave_items.filter(item__external_id="more-0").update(item=draw.wave.wave_items.first().item)
 

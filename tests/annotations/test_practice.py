@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import draws, practice, publishing, serving
+from annotations import practice, publishing, releasing, serving
 from annotations.models import Practice
 from projects import guidelines
 from projects.errors import DomainError, Invalid, NotAllowed
@@ -61,7 +61,7 @@ def test_the_new_examples_are_practised_and_no_others(reader, second):
 
 def test_nothing_is_served_before_the_practice_is_passed(reader, second, lead):
     factories.items(second.project, 4)
-    draws.open_wave(second.project, by=lead, at=AT)
+    releasing.open_wave(second.project, by=lead, at=AT)
     before = serving.next_task(reader, at=AT)
 
     go(reader, second, right=True)
@@ -158,7 +158,7 @@ def test_once_the_examples_are_known_serving_pays_one_query(reader, second):
 def test_a_pass_mark_is_no_part_of_a_measurement(reader, second, lead):
     factories.items(second.project, 4)
 
-    wave = draws.open_wave(second.project, by=lead, at=AT)
+    wave = releasing.open_wave(second.project, by=lead, at=AT)
 
     assert "practice_pass_percent" not in wave.draw.protocol
 

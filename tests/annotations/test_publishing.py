@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotations import draws, labelling, publishing, serving
+from annotations import labelling, publishing, releasing, serving
 from annotations.enums import Closing
 from annotations.models import Acknowledgement, Annotation, Slot
 from projects import guidelines
@@ -30,7 +30,7 @@ def draft(version, lead) -> GuidelineVersion:
 @pytest.fixture
 def wave(project, version, lead):
     factories.items(project, 10)
-    return draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(50))
+    return releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(50))
 
 
 def publish(draft, by, change="material", **changes):
@@ -124,7 +124,7 @@ def test_the_outlook_counts_what_closes_and_what_is_fresh(wave, draft, lead, ann
 def test_nothing_is_served_before_the_new_version_is_acknowledged(wave, draft, lead, anna):
     version = publish(draft, lead)
     factories.items(wave.project, 4, prefix="fresh")
-    draws.open_wave(wave.project, by=lead, at=AT, size=4)
+    releasing.open_wave(wave.project, by=lead, at=AT, size=4)
 
     assert serving.next_task(anna, at=AT).code == "acknowledge"
     assert publishing.must_acknowledge(anna) == version

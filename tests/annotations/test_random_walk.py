@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from django.db.models import Count, F, Q
 
-from annotations import draws, labelling, publishing, serving, superseding
+from annotations import draws, labelling, publishing, releasing, serving, superseding
 from annotations.enums import AssignmentState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Revision, Seat, Slot, Wave, WaveItem
 from projects import drafts, guidelines
@@ -182,7 +182,7 @@ class Walk:
         }
         self.project.save()
         factories.items(self.project, self.rng.choice([2, 6, 25, 40]), prefix=f"batch{self.project.batches.count()}")
-        draws.open_wave(
+        releasing.open_wave(
             self.project,
             by=self.lead,
             at=self.at,

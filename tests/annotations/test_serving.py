@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import draws, labelling, serving
+from annotations import draws, labelling, releasing, serving
 from annotations.enums import AssignmentState, SlotState
 from annotations.models import Annotation, Assignment, Seat, Slot, Wave, WaveItem
 from projects.models import Membership, Project
@@ -22,7 +22,7 @@ SHARE = Decimal(100)
 
 def wave(project: Project, lead: Membership, count: int = 10, **choices: object) -> Wave:
     factories.items(project, count)
-    return draws.open_wave(project, by=lead, at=AT, **choices)
+    return releasing.open_wave(project, by=lead, at=AT, **choices)
 
 
 def test_next_task_again_gives_the_same_item_and_renews_its_lease(project, lead, anna):
@@ -185,7 +185,7 @@ def test_the_slower_one_s_last_items_hold_the_same_share_of_overlap(project, lea
     shares = []
     for run in range(6):
         factories.items(project, 150, prefix=f"run{run}")
-        opened = draws.open_wave(project, by=lead, at=AT + timedelta(days=run), share_percent=Decimal(10 + run))
+        opened = releasing.open_wave(project, by=lead, at=AT + timedelta(days=run), share_percent=Decimal(10 + run))
         team = Team([anna, ben], seed=run, speeds=[5, 1], at=AT + timedelta(days=run))
         team.work()
         slow = [assignment.slot.kind for member, assignment in team.served if member == ben.pk]
@@ -199,7 +199,7 @@ def test_queries_of_a_cycle_do_not_grow_with_the_project(project, lead, anna, be
     counts = []
     for size in (30, 300):
         factories.items(project, size, prefix=f"p{size}")
-        opened = draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(20))
+        opened = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(20))
         team = Team([anna, ben], seed=2)
         team.work(turns=10)
         most = 0
@@ -303,7 +303,7 @@ def test_a_slot_that_comes_back_while_cursors_move_is_not_lost(project, lead, an
 def test_tiny_waves_are_finished(project, lead, anna, ben):
     for size in range(1, 8):
         factories.items(project, size, prefix=f"tiny{size}")
-        opened = draws.open_wave(project, by=lead, at=AT + timedelta(days=size), share_percent=Decimal(30))
+        opened = releasing.open_wave(project, by=lead, at=AT + timedelta(days=size), share_percent=Decimal(30))
         team = Team([anna, ben], seed=size, at=AT + timedelta(days=size))
         team.finish()
         opened.refresh_from_db()

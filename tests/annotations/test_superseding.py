@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotations import draws, eligibility, labelling, serving, superseding
+from annotations import draws, eligibility, labelling, releasing, serving, superseding
 from annotations.models import Annotation, Slot
 from projects.errors import DomainError, Invalid, NotAllowed
 from projects.models import Item
@@ -18,7 +18,7 @@ LATER = AT + timedelta(minutes=1)
 @pytest.fixture
 def item(project, lead) -> Item:
     only = factories.items(project, 1)[0]
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     return only
 
 
@@ -96,10 +96,10 @@ def test_erasing_redacts_the_text_and_keeps_hash_and_labels(admin, anna, item):
 
 def test_a_correction_while_a_wave_is_filled_asks_nothing_of_the_old_text(project, lead, anna):
     items = factories.items(project, 3)
-    wave = draws.plan_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    wave = releasing.plan_wave(project, by=lead, at=AT, share_percent=Decimal(100))
 
     superseding.supersede(items[0], content={"text": "Mended."}, by=lead, at=LATER)
-    draws.fill_wave(wave)
+    releasing.fill_wave(wave)
 
     assert Slot.objects.filter(item=items[0]).count() == 0
     assert (wave.overlap_all, wave.overlap_left, Slot.objects.unrated().count()) == (4, 4, 4)

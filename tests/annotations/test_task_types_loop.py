@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agreement import runs
-from annotations import adjudication, draws, exporting, gold, serving
+from annotations import adjudication, exporting, gold, releasing, serving
 from annotations.models import Annotation, Assignment, Case, Draw
 from projects import guidelines, jobs
 from projects.models import GuidelineVersion, Item, Membership, Project
@@ -61,7 +61,7 @@ def draw(version: GuidelineVersion, lead: Membership, anna: Membership, ben: Mem
 def one_item(project: Project, lead: Membership, member: Membership, text: str = TEXT) -> Assignment:
     (item,) = factories.items(project, 1)
     Item.objects.filter(pk=item.pk).update(content={"text": text})
-    draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
     task = serving.next_task(member, at=timezone.now())
     assert isinstance(task, serving.Task)
     return Assignment.objects.get(uuid=task.assignment)

@@ -14,7 +14,7 @@ def run(size: int, _step: str) -> None:
     kept.ready()
     from django.utils import timezone
 
-    from annotations import draws, eligibility
+    from annotations import eligibility, releasing
     from tests import factories
 
     project = kept.project(size)
@@ -26,10 +26,10 @@ def run(size: int, _step: str) -> None:
     with kept.clocked(found, "count"):
         eligibility.eligible(project).count()
     with kept.clocked(found, "plan"):
-        wave = draws.plan_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(10))
+        wave = releasing.plan_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(10))
     found["peak of plan"] = kept.peak_megabytes()
     with kept.clocked(found, "fill"):
-        draws.fill_wave(wave)
+        releasing.fill_wave(wave)
     assert wave.state == "open"
     kept.finish(found)
 

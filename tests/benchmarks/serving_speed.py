@@ -19,7 +19,7 @@ django.setup()
 from django.db import connection
 from django.test.utils import setup_databases, teardown_databases
 
-from annotations import draws, labelling, serving
+from annotations import labelling, releasing, serving
 from tests import factories
 
 SIZES = (1_000, 10_000, 100_000)
@@ -35,7 +35,7 @@ def measure(size: int) -> tuple[float, list[float], list[float]]:
     for part in range(size // 1000):
         factories.items(project, 1000, prefix=f"part {part} item")
     start = time.perf_counter()
-    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(10))
+    releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(10))
     opened = time.perf_counter() - start
     served, saved = [], []
     for turn in range(LABELLED):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotations import draws
+from annotations import releasing
 from projects.models import Item, Project
 from tests import factories
 
@@ -78,7 +78,7 @@ def project(
     for row, text in zip(rows, texts, strict=False):
         row.content = {"text": text}
     Item.objects.bulk_update(rows, ["content"])
-    draws.open_wave(made, by=lead, at=timezone.now(), share_percent=Decimal(0))
+    releasing.open_wave(made, by=lead, at=timezone.now(), share_percent=Decimal(0))
     assert {member.acknowledged for member in members} == {version}
     return made
 

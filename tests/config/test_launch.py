@@ -137,14 +137,14 @@ def test_what_is_not_there_is_one_sentence(tmp_path: Path, env: dict[str, str], 
 
 PREPARE_A_WAVE = """
 from django.utils import timezone
-from annotations import draws
+from annotations import releasing
 from tests import factories
 
 project = factories.project()
 factories.version(project)
 lead, anna = factories.member(project, "lea", "lead"), factories.member(project, "anna")
 factories.items(project, 3)
-draws.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
+releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
 print(project.uuid)
 """
 HELD = """

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations import draws, exporting
+from annotations import exporting, releasing
 from projects import jobs
 from projects.models import Job
 from tests import factories
@@ -96,7 +96,7 @@ def test_an_unfinished_file_is_refused_with_a_sentence(client_of, project, lead)
 
 def test_who_may_still_label_in_an_open_wave_is_told_why_there_is_no_file(client_of, project, lead, anna, ben):
     factories.items(project, 10)
-    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=50)
+    releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=50)
     Team([anna, ben]).work(turns=6)
     job = jobs.work_now(exporting.start(project, what="ratings", file_format="csv", by=lead))
     anna.is_lead = True

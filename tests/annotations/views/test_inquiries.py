@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import draws, inquiries
+from annotations import draws, inquiries, releasing
 from annotations.models import Assignment, Inquiry
 from projects.models import Example
 from tests import factories
@@ -25,7 +25,7 @@ HX = {"HX-Request": "true"}
 def assignment(project, lead, anna, ben) -> Assignment:
     """An overlap item that anna labelled; its draw is open."""
     factories.items(project, 3)
-    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(100))
+    releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(100))
     Team([anna, ben]).work()
     return Assignment.objects.filter(member=anna).first()
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from annotations import adjudication, draws, histories
+from annotations import adjudication, draws, histories, releasing
 from annotations.models import Case
 from projects.models import Item
 from tests import factories
@@ -23,7 +23,7 @@ def differ(member, assignment):
 def conflict(project, lead, anna, ben) -> Case:
     """One item, rated differently by anna and ben, in a closed draw."""
     factories.items(project, 1)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     team = Team([anna, ben], answer=differ)
     team.work()
     draws.close_due(at=team.at + timedelta(hours=1))
@@ -59,7 +59,7 @@ def test_once_decided_the_history_names_raters_decision_and_reason(lead, conflic
 def test_a_lead_who_may_still_rate_sees_nothing_of_the_open_draw(client_of, project, lead, anna):
     both = factories.member(project, "bo", "lead", "annotator")
     factories.items(project, 3)
-    draws.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
+    releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(100))
     Team([anna]).work()
     item = Item.objects.first()
     address = reverse("annotations:item-history", args=[project.uuid, item.uuid])

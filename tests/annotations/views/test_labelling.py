@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import draws, labelling, publishing, serving
+from annotations import draws, labelling, publishing, releasing, serving
 from annotations.models import Annotation, Assignment, Revision, Wave
 from projects.models import GuidelineVersion, Item, LabelStyle, Membership, Project
 from tests import factories
@@ -22,7 +22,7 @@ HX = {"HX-Request": "true"}
 @pytest.fixture
 def wave(project: Project, lead: Membership) -> Wave:
     factories.items(project, 30)
-    return draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(20))
+    return releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(20))
 
 
 def url(name: str, member: Membership, *args: object) -> str:
@@ -73,7 +73,7 @@ def test_fields_stand_in_the_project_s_order_with_their_names(project, lead, ann
     project.save()
     factories.items(project, 1)
     Item.objects.update(content={"answer": "Because.", "question": "Why?"})
-    draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
 
     page = client_of(anna).get(url("label", anna)).content.decode()
 
@@ -85,7 +85,7 @@ def test_fields_stand_in_the_project_s_order_with_their_names(project, lead, ann
 def test_item_text_is_escaped_and_takes_its_own_direction(project, lead, anna, client_of):
     factories.items(project, 1)
     Item.objects.update(content={"text": "<script>alert(1)</script> שלום"})
-    draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
 
     page = client_of(anna).get(url("label", anna)).content.decode()
 
@@ -106,7 +106,7 @@ def test_who_has_not_read_the_guideline_is_sent_to_it(wave, project, client_of):
 def test_an_empty_queue_says_why_and_what_to_do(project, lead, anna, client_of, code):
     if code != "no_wave":
         factories.items(project, 1)
-        opened = draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
+        opened = releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(0))
         Wave.objects.filter(pk=opened.pk).update(held=code == "held")
     if code == "others":
         serving.next_task(factories.member(project, "carl"), at=timezone.now())
@@ -474,7 +474,7 @@ def test_ids_of_another_project_do_not_exist_in_this_one(wave, anna, client_of):
     there = factories.member(other, "anna")
     boss = factories.member(other, "lea", "lead")
     factories.items(other, 3, prefix="neighbour")
-    draws.open_wave(other, by=boss, at=timezone.now(), share_percent=Decimal(0))
+    releasing.open_wave(other, by=boss, at=timezone.now(), share_percent=Decimal(0))
     assignment, row = held(there), None
     client = client_of(anna)
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import adjudication, draws, publishing
+from annotations import adjudication, publishing, releasing
 from annotations.models import Annotation, Case
 from projects.models import Membership
 from tests import factories
@@ -91,7 +91,7 @@ def test_keys_are_saved_and_stand_on_the_labels(project, lead, anna, client_of):
     client = client_of(anna)
     response = client.post(url("my-keys", anna), {"key-0": "k", "key-1": "", "key-2": ""}, follow=True)
     factories.items(project, 2)
-    draws.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
 
     assert "Your keys are saved." in text(response)
     page = text(client.get(url("label", anna)))
@@ -134,7 +134,7 @@ def test_the_page_leads_to_what_changed_since_the_version_read_before(project, v
     carl = factories.member(project, "carl", acknowledged=None)
     publishing.acknowledge(carl, version, at=timezone.now())
     factories.items(project, 2)
-    draws.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
     client = client_of(carl)
     assert "What changed since" not in text(client.get(url("label", carl)))
     newer = factories.version(project, 1, 1)

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations import draws
+from annotations import draws, releasing
 from annotations.models import Acknowledgement
 from projects import guidelines, label_plans
 from projects.models import GuidelineVersion
@@ -83,7 +83,7 @@ def test_a_neighbours_draft_is_not_published(client_of, draft):
 
 def test_the_page_spells_out_what_publishing_means(client_of, project, draft, lead, anna, ben):
     factories.items(project, 10)
-    draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(50))
+    releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(50))
     Team([anna, ben]).work(turns=4)
     factories.items(project, 3, prefix="new")
 
@@ -285,7 +285,7 @@ def test_as_many_queries_for_three_confusions_as_for_one(client_of, project, lea
 
 def test_the_publish_page_says_what_becomes_of_retired_labels(client_of, project, version, lead, anna):
     factories.items(project, 2)
-    wave = draws.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(0))
+    wave = releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(0))
     Team([anna], says("question")).work()
     draws.close_wave(wave, by=lead, at=factories.NOW, reason="done")
     draft = guidelines.draft_of(project, by=lead)

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import draws, labelling, opening, serving
+from annotations import draws, labelling, opening, releasing, serving
 from annotations.enums import WaveState
 from annotations.models import Annotation, Draw, Seat, Slot, Wave
 from projects import jobs
@@ -29,7 +29,7 @@ def url(name: str, member: Membership, *args: object) -> str:
 
 def opened(project: Project, lead: Membership, count: int = 20, share: int = 20) -> Wave:
     factories.items(project, count, prefix=f"p{Item.objects.count()}")
-    return draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(share))
+    return releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(share))
 
 
 def labelled(*members: Membership, turns: int | None = None) -> Team:
@@ -118,7 +118,7 @@ def test_the_forecast_counts_what_was_released_before_with_this_share(project, l
     factories.items(project, 4, prefix="third")
 
     forecast = opening.forecast(project, size=None, share_percent=Decimal(10), ratings_per_item=2)
-    wave = draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(10))
+    wave = releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(10))
 
     assert wave.draw.size == 0
     assert "nothing of this wave would be measured" in forecast.warnings[0]
@@ -226,20 +226,20 @@ def test_a_large_wave_is_filled_by_the_worker(project, lead, client_of, monkeypa
 
 def test_filling_again_after_a_crash_makes_the_same_wave(project, lead, monkeypatch):
     factories.items(project, 20)
-    wave = draws.plan_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(20))
-    monkeypatch.setattr(draws, "CHUNK", 7)
+    wave = releasing.plan_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(20))
+    monkeypatch.setattr(releasing, "CHUNK", 7)
     with pytest.raises(ZeroDivisionError):
-        draws.fill_wave(wave, beat=lambda done: 1 / (14 - done))
+        releasing.fill_wave(wave, beat=lambda done: 1 / (14 - done))
 
-    draws.fill_wave(wave)
-    draws.fill_wave(wave)
+    releasing.fill_wave(wave)
+    releasing.fill_wave(wave)
 
     assert (wave.state, Slot.objects.count()) == ("open", 24)
 
 
 def test_an_opening_that_was_cut_off_can_be_gone_on_with(project, lead, client_of):
     factories.items(project, 20)
-    wave = draws.plan_wave(project, by=lead, at=timezone.now())
+    wave = releasing.plan_wave(project, by=lead, at=timezone.now())
     client = client_of(lead)
 
     page = client.get(url("wave", lead, wave.uuid)).content.decode()

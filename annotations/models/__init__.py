@@ -1,0 +1,63 @@
+"""What was released, drawn, served, said and decided. See DESIGN §1 for the words and §2 for what always holds."""
+
+from annotations.models.adjudication import (
+    Case,
+    CaseQuerySet,
+    Opinion,
+    Proposal,
+    Resolution,
+    SecondOpinion,
+    SentBack,
+    SentBackQuerySet,
+)
+from annotations.models.importing import ImportedRow
+from annotations.models.learning import Acknowledgement, Heard, Inquiry, InquiryQuerySet, Practice
+from annotations.models.routing import (
+    Annotation,
+    Assignment,
+    Draw,
+    DrawManager,
+    DrawQuerySet,
+    Look,
+    Pair,
+    Revision,
+    Seat,
+    Slot,
+    SlotQuerySet,
+    Wave,
+    WaveItem,
+    WaveManager,
+    WaveQuerySet,
+)
+
+__all__ = [
+    "Acknowledgement",
+    "Annotation",
+    "Assignment",
+    "Case",
+    "CaseQuerySet",
+    "Draw",
+    "DrawManager",
+    "DrawQuerySet",
+    "Heard",
+    "ImportedRow",
+    "Inquiry",
+    "InquiryQuerySet",
+    "Look",
+    "Opinion",
+    "Pair",
+    "Practice",
+    "Proposal",
+    "Resolution",
+    "Revision",
+    "Seat",
+    "SecondOpinion",
+    "SentBack",
+    "SentBackQuerySet",
+    "Slot",
+    "SlotQuerySet",
+    "Wave",
+    "WaveItem",
+    "WaveManager",
+    "WaveQuerySet",
+]
