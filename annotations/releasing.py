@@ -1,6 +1,5 @@
 """Releasing items as a wave: which are in it, which of them are its overlap, and their slots (DESIGN §2.3, §3)."""
 
-import hashlib
 import heapq
 import hmac
 import secrets
@@ -9,7 +8,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
@@ -280,7 +278,7 @@ def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
             if not Wave.objects.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING).exists():
                 break
             rows = WaveItem.objects.filter(wave=wave, pk__gt=last).order_by("pk")
-            part = list(rows.values_list("pk", "item", "draw", "needed", "item__uuid")[:CHUNK])
+            part = list(rows.values_list("pk", "item", "draw", "needed")[:CHUNK])
             if not part:
                 _serve(wave)
                 break
@@ -310,12 +308,10 @@ def _serve(wave: Wave) -> None:
 _SLOT_FIELDS = ("wave", "wave_item", "item", "draw", "kind", "number", "state", "queue", "key")
 
 
-def _slots_of(
-    wave: Wave, wave_item: int, item: int, draw: int | None, needed: int, uuid: UUID
-) -> Iterator[tuple[object, ...]]:
+def _slots_of(wave: Wave, wave_item: int, item: int, draw: int | None, needed: int) -> Iterator[tuple[object, ...]]:
     """The first rating is open, at its random place; each later one waits for the one before it."""
-    place = hashlib.sha256(f"{wave.uuid}/{uuid}".encode()).digest()
-    rank = int.from_bytes(place[:8]) >> (64 - RANK_BITS)
+    # Chance, not a hash of ids that a lead can look up: what came out of turn would be known as a later rating.
+    rank = secrets.randbits(RANK_BITS)
     kind, queue = (SlotKind.MEASURED, Slot.FIRST) if draw else (SlotKind.SINGLE, Slot.SINGLES)
     for number in range(1, needed + 1):
         state = SlotState.OPEN if number == 1 else SlotState.WAITING
