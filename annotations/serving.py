@@ -1,9 +1,7 @@
 """Which item comes next for whom (DESIGN §3 "Serving").
 
-First the kind is drawn, then the item. R and S are the ratings still open on overlap items and on singles, R0 and S0
-the same when the wave opened. Whoever can still take an overlap item gets one with probability R / (R + S), else a
-single; whoever cannot gets a single only while S·R0 > S0·R: the rest is cover for the others. Every look is one
-indexed query, and cursors make what a person has passed by once cost nothing the next time.
+First the kind is drawn (`kinds`), then the item. Every look is one indexed query, and cursors make what a person has
+passed by once cost nothing the next time.
 """
 
 import random
@@ -16,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import practice
+from annotations import kinds, practice
 from annotations.draws import clock_key
 from annotations.enums import AssignmentState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Look, Pair, Seat, Slot, Wave, WaveItem
@@ -169,14 +167,8 @@ def _look(wave: Wave, seat: Seat, at: datetime, rng: random.Random) -> Slot | No
 
 def _kinds(wave: Wave, seat: Seat, rng: random.Random) -> list[bool]:
     """The kinds to try, in order; True is overlap."""
-    overlap_left, single_left = wave.overlap_left, wave.single_left
-    if seat.gave_up_at is None and overlap_left and _can_take_overlap(wave, seat):
-        first = rng.random() * (overlap_left + single_left) < overlap_left
-        return [first, not first]
-    released = wave.cover_released_at is not None
-    if released or not overlap_left or single_left * wave.overlap_all > wave.single_all * overlap_left:
-        return [False]
-    return []
+    takes_overlap = seat.gave_up_at is None and wave.overlap_left > 0 and _can_take_overlap(wave, seat)
+    return kinds.to_try(wave, takes_overlap=takes_overlap, released=wave.cover_released_at is not None, rng=rng)
 
 
 def _can_take_overlap(wave: Wave, seat: Seat) -> bool:
