@@ -15,7 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotations import cases, labelling, sent_back, sheets, together
 from annotations.forms.labelling import answers_in, comment_in
-from annotations.models import Annotation
+from annotations.models import Annotation, Assignment
 from annotations.sheets import Given
 from projects import access, guidelines
 from projects.enums import Action
@@ -75,14 +75,14 @@ def skipped(request: HttpRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.LABEL)
     rows = labelling.skipped(member)
     if before := request.GET.get("before"):
-        rows = rows.filter(pk__lt=_number(before))
+        rows = rows.filter(pk__lt=_own_skip(member, before).pk)
     found = list(rows[: PAGE + 1])
     fields = member.project.shown_fields
     context = {
         "member": member,
         "nav": "work",
         "skips": [(row, sheets.first_words(row.item, fields)) for row in found[:PAGE]],
-        "more": found[PAGE - 1].pk if len(found) > PAGE else None,
+        "more": found[PAGE - 1].uuid if len(found) > PAGE else None,
         "page": "skipped",
     }
     return render(request, "annotations/work/skipped.html", context)
@@ -130,6 +130,14 @@ def _line(request: HtmxRequest, member: Membership, row: Annotation) -> HttpResp
         return redirect("annotations:my-work", member.project.uuid)
     (entry,) = sheets.entries([row], member.project, at=timezone.now())
     return render(request, "annotations/work/_entry.html", {"member": member, "entry": entry})
+
+
+def _own_skip(member: Membership, text: str) -> Assignment:
+    """By an id that counts nothing: a number in the address would count everybody's items."""
+    try:
+        return get_object_or_404(labelling.skipped(member), uuid=UUID(text))
+    except ValueError as error:
+        raise Http404(_("There is no such page.")) from error
 
 
 def _number(text: str) -> int:

@@ -55,7 +55,8 @@ def seen(response: HttpResponse) -> tuple[object, ...]:
     cookies = sorted(
         (name, morsel["path"], morsel["samesite"], morsel["max-age"]) for name, morsel in response.cookies.items()
     )
-    return response.status_code, tuple(headers), tuple(cookies), neutral(response.content)
+    body = b"".join(response) if response.streaming else response.content
+    return response.status_code, tuple(headers), tuple(cookies), neutral(body)
 
 
 @pytest.fixture
