@@ -1,5 +1,6 @@
 """`python -m config.launch`: prepares, then runs web, worker and beat together until Ctrl-C. What `make run` calls."""
 
+import ctypes
 import http.client
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
 from django.conf import settings
@@ -17,6 +19,7 @@ STOP_SECONDS = 15
 READY_SECONDS = 60
 STEADY_SECONDS = 60
 LONGEST_PAUSE_SECONDS = 60
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 CELERY = [sys.executable, "-m", "celery", "--app=config", "--quiet"]
 COMMANDS = {
     "web": [sys.executable, "-m", "gunicorn", "--config=python:config.gunicorn", "config.wsgi"],
@@ -28,6 +31,16 @@ COMMANDS = {
 
 def say(sentence: str) -> None:
     print(sentence, flush=True)  # noqa: T201
+
+
+def _end_with(launcher: int) -> None:
+    """In a program that is just starting: the kernel ends it in good order should its launcher be killed.
+
+    Elsewhere than on Linux the three go on without a launcher that was killed, and the next one names their port.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != launcher:  # it was killed before the kernel was told
+        os._exit(1)
 
 
 @dataclass
@@ -42,7 +55,8 @@ class Part:
 
     def start(self, now: float) -> None:
         # A process group of its own: Ctrl-C reaches the launcher alone, which ends the three in their order.
-        self.process = subprocess.Popen(COMMANDS[self.name], process_group=0)
+        end_with_us = partial(_end_with, os.getpid()) if sys.platform == "linux" else None
+        self.process = subprocess.Popen(COMMANDS[self.name], process_group=0, preexec_fn=end_with_us)
         self.started = now
 
     def ended(self) -> int | None:

@@ -115,6 +115,23 @@ def test_sigterm_ends_it_like_ctrl_c_and_data_is_kept(launched: Launched) -> Non
     assert (code, launched.family(), database.stat().st_size > 0) == (0, [], True)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a program that its parent was killed")
+def test_what_a_killed_launcher_started_ends_too_and_it_can_be_started_again(
+    launched: Launched, tmp_path: Path
+) -> None:
+    wait_for(launched.ready)
+    started = sorted(launched.children())
+
+    launched.process.kill()
+    launched.process.wait()
+    wait_for(lambda: launched.family() == [], 60, "what was started goes on")
+
+    again = Launched(tmp_path, PORT=str(launched.port))
+    wait_for(again.ready)
+    again.process.send_signal(signal.SIGINT)
+    assert (started, again.process.wait(timeout=30)) == (["beat", "web", "worker"], 0)
+
+
 @pytest.mark.parametrize(
     ("env", "sentence"),
     [
