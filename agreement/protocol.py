@@ -14,6 +14,7 @@ from agreement.coefficients import COEFFICIENTS, Coefficient
 from agreement.coefficients.classes import MINIMUM_USES
 from agreement.coefficients.coefficient import NOMINAL, ORDINAL, TWO
 from agreement.coefficients.headline import TEXT
+from annotations import strata
 from annotations.draws import THRESHOLDS
 from projects import access, guidelines
 from projects.enums import Action
@@ -161,8 +162,7 @@ def save(project: Project, protocol: Protocol, *, by: Membership) -> None:
 
 def metadata_fields(project: Project) -> list[str]:
     """The metadata fields of the project's batches: what a draw can be split by."""
-    fields = project.batches.values_list("metadata_fields", flat=True)
-    return sorted({str(name) for names in fields for name in names})
+    return strata.fields_of(project)
 
 
 def annotators(project: Project) -> list[Membership]:

@@ -62,7 +62,7 @@ register_read_only(
     "size",
     "opened_at",
     "closed_at",
-    secret_fields=("seed", "salt", "population"),
+    secret_fields=("seed", "salt", "population", "plan"),
 )
 register_read_only(Look, "draw", "member", "at")
 register_read_only(Acknowledgement, "member", "version", "at")

@@ -18,7 +18,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations import draws, gold
+from annotations import draw_records, draws, gold
 from annotations.enums import AssignmentState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Revision, WaveItem
 from projects import access, item_search, jobs
@@ -351,6 +351,14 @@ def _count_ratings(project: Project) -> int:
 EXPORTS: dict[str, Export] = {
     "gold": Export(gettext_lazy("Final labels (gold)"), gold.FIELDS, _gold_rows, _count_items, record="content"),
     "ratings": Export(gettext_lazy("All ratings"), RATING_FIELDS, _rating_rows, _count_ratings),
+    "draws": Export(
+        gettext_lazy("Draws, to be replayed"),
+        None,
+        draw_records.file_rows,
+        draw_records.total,
+        formats=("jsonl",),
+        closed_only=True,
+    ),
 }
 
 

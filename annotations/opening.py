@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -28,6 +29,7 @@ def open_wave(
     share_percent: Decimal | None = None,
     ratings_per_item: int | None = None,
     pilot: bool = False,
+    **choices: Any,
 ) -> Wave:
     """`releasing.open_wave`; a large wave is drawn now and filled by the worker, and comes back in state `opening`."""
     with transaction.atomic():
@@ -39,6 +41,7 @@ def open_wave(
             share_percent=share_percent,
             ratings_per_item=ratings_per_item,
             pilot=pilot,
+            **choices,
         )
         large = wave.size > AT_ONCE
         if large:

@@ -4,20 +4,20 @@ import heapq
 import hmac
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Max, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations import draws, eligibility, sampling
+from annotations import draws, eligibility, sampling, strata
 from annotations.enums import DrawState, SlotKind, SlotState, WaveState
 from annotations.models import Draw, Slot, Wave, WaveItem
-from annotations.sampling import Candidate, Tally
+from annotations.sampling import Candidate
 from projects import bulk, guidelines, jobs
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership, Project
@@ -48,12 +48,14 @@ def open_wave(
     share_percent: Decimal | None = None,
     ratings_per_item: int | None = None,
     pilot: bool = False,
+    **choices: Any,
 ) -> Wave:
     """Release `size` fresh items (all of them when None) as a wave, draw its overlap and serve it.
 
-    The draw freezes the project's protocol, with this share and these ratings per item. Membership is by
-    HMAC(seed, item uuid) inside strata, with a seed made here. Raises TooFewFresh with the ledger, Invalid for a share
-    or a number of ratings out of range, DomainError without a published guideline or while a wave is being opened.
+    The draw freezes the project's protocol, with this share and these ratings per item, and with what `choices` say of
+    its strata (see `strata.declare`). Membership is by HMAC(seed, item uuid) inside strata, with a seed made here.
+    Raises TooFewFresh with the ledger, Invalid for choices that make no sense, DomainError without a published
+    guideline or while a wave is being opened.
     """
     wave = plan_wave(
         project,
@@ -63,6 +65,7 @@ def open_wave(
         share_percent=share_percent,
         ratings_per_item=ratings_per_item,
         pilot=pilot,
+        **choices,
     )
     fill_wave(wave)
     return wave
@@ -78,11 +81,12 @@ def plan_wave(
     share_percent: Decimal | None = None,
     ratings_per_item: int | None = None,
     pilot: bool = False,
+    **choices: Any,
 ) -> Wave:
     """The first, short half of `open_wave`: decide which items and which overlap, in state `opening`."""
     project = Project.objects.select_for_update().get(pk=project.pk)  # one opening at a time
     version = _version_to_open(project)
-    protocol = _frozen_protocol(project, version, share_percent, ratings_per_item)
+    protocol = frozen_protocol(project, version, share_percent, ratings_per_item, choices)
     population = _population(project, protocol["strata_field"], size)
     wave = _make_wave(project, version, protocol, size=len(population), pilot=pilot, by=by, at=at)
     _make_draw(wave, protocol, population, at=at)
@@ -107,10 +111,14 @@ def _version_to_open(project: Project) -> GuidelineVersion:
     return version
 
 
-def _frozen_protocol(
-    project: Project, version: GuidelineVersion, share_percent: Decimal | None, ratings_per_item: int | None
+def frozen_protocol(
+    project: Project,
+    version: GuidelineVersion,
+    share_percent: Decimal | None,
+    ratings_per_item: int | None,
+    choices: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The project's defaults with what was chosen for this wave, as plain data."""
+    """The project's defaults with what was chosen for this wave, as plain data. Raises Invalid."""
     protocol = dict(project.protocol)
     protocol.pop("practice_pass_percent", None)  # no part of a measurement, and it may change while a draw is open
     if share_percent is not None:
@@ -122,6 +130,7 @@ def _frozen_protocol(
         raise Invalid(_("A share of %(share)s %%: expected 0 to 100, with at most three decimals.") % {"share": share})
     if not 2 <= ratings <= 10:
         raise Invalid(_("%(ratings)s ratings per item: expected 2 to 10.") % {"ratings": ratings})
+    strata.declare(protocol, project, choices)
     protocol["version"] = version.number
     protocol["task_types"] = dict(version.questions.values_list("key", "task_type"))
     return protocol
@@ -133,7 +142,7 @@ def _population(project: Project, strata_field: str, size: int | None) -> dict[C
     candidates: dict[Candidate, int] = {}
     if strata_field:
         for pk, uuid, digest, metadata in fresh.values_list("pk", "uuid", "content_hash", "metadata").iterator():
-            candidates[Candidate(uuid, str(metadata.get(strata_field, "")), digest)] = pk
+            candidates[Candidate(uuid, strata.stratum_of(metadata, strata_field), digest)] = pk
     else:
         for pk, uuid, digest in fresh.values_list("pk", "uuid", "content_hash").iterator():
             candidates[Candidate(uuid, "", digest)] = pk
@@ -210,12 +219,10 @@ def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) 
 def _make_draw(wave: Wave, protocol: dict[str, Any], population: dict[Candidate, int], *, at: datetime) -> None:
     """Make seed, salt and commitment, choose the overlap and write the waves' rows for it."""
     seed, salt = secrets.token_bytes(32), secrets.token_bytes(32)
-    history = _history(wave)
-    released = sum(tally.released for tally in history.values()) + len(population)
-    drawn = sum(tally.drawn for tally in history.values())
-    n = min(len(population), sampling.overlap_size(wave.share_percent, released, drawn))
+    plan = strata.plan(wave.project, wave.major, protocol, before=wave.number)
     available = Counter(candidate.stratum for candidate in population)
-    counts = sampling.allocate(n, wave.share_percent, available, history)
+    counts = plan.counts(available)
+    n = sum(counts.values())
     chosen = sampling.choose(population, seed, counts)
     draw = None
     if wave.share_percent > 0:
@@ -224,7 +231,10 @@ def _make_draw(wave: Wave, protocol: dict[str, Any], population: dict[Candidate,
             protocol=protocol,
             seed=seed,
             salt=salt,
-            commitment=sampling.commitment(salt, seed, sampling.population_digest(population)),
+            plan=plan.to_json(),
+            commitment=sampling.commitment(
+                salt, seed, sampling.record_digest(sampling.population_digest(population), plan.to_json())
+            ),
             population=sampling.pack_population(population),
             population_size=len(population),
             size=n,
@@ -248,20 +258,6 @@ def _make_draw(wave: Wave, protocol: dict[str, Any], population: dict[Candidate,
             for candidate in sorted(population, key=lambda candidate: sampling.order_key(order, candidate.uuid))
         ),
     )
-
-
-def _history(wave: Wave) -> dict[str, Tally]:
-    """Items released and drawn before, by stratum, with this share under this MAJOR."""
-    rows = (
-        WaveItem.objects.filter(
-            wave__project=wave.project, wave__major=wave.major, wave__share_percent=wave.share_percent
-        )
-        .exclude(wave=wave)
-        .values("stratum")
-        .annotate(released=Count("pk"), drawn=Count("draw"))
-        .order_by()
-    )
-    return {row["stratum"]: Tally(row["released"], row["drawn"]) for row in rows}
 
 
 def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:

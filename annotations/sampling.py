@@ -4,8 +4,7 @@ Pure: ids, numbers and bytes in, the same out on any machine. `draws` makes seed
 
     population = [Candidate(item.uuid, stratum, item.content_hash), ...]
     available = Counter(candidate.stratum for candidate in population)
-    n = overlap_size(share_percent, released_so_far, drawn_so_far)      # released_so_far counts this wave too
-    counts = allocate(n, share_percent, available, history)
+    counts = Plan(share_percent, history=history).counts(available)
     overlap = choose(population, seed, counts)
 """
 
@@ -16,10 +15,11 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 # Signed 64-bit columns hold it on both databases, and it is never negative.
@@ -28,6 +28,7 @@ ORDER_KEY_BITS = 63
 _PIECE = 10_000
 _ORDER_DOMAIN = b"serving order\0"
 _COMMITMENT_DOMAIN = b"draw commitment 1\0"
+_RECORD_DOMAIN = b"draw record 1\0"
 
 
 class Candidate(NamedTuple):
@@ -45,6 +46,61 @@ class Tally(NamedTuple):
     drawn: int
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How many a draw takes of each stratum: the shares, and what was released and drawn under them before.
+
+    `own` has the share, in per cent, of each stratum that is over-sampled; `minimum` is how many of each stratum are
+    drawn first, as far as the total goes. Committed to with seed and population, so that the counts can be replayed.
+    """
+
+    share_percent: Decimal
+    minimum: int = 0
+    own: Mapping[str, Decimal] = field(default_factory=dict)
+    history: Mapping[str, Tally] = field(default_factory=dict)
+
+    def size(self, available: Mapping[str, int]) -> int:
+        """The overlap of a wave with so many items per stratum: what all shares come to so far, less what was drawn."""
+        drawn = sum(tally.drawn for tally in self.history.values())
+        if not self.own:
+            released = sum(tally.released for tally in self.history.values()) + sum(available.values())
+            due = overlap_size(self.share_percent, released, drawn)
+        else:
+            released_of = {name: tally.released for name, tally in self.history.items()}
+            for name, items in available.items():
+                released_of[name] = released_of.get(name, 0) + items
+            target = sum((_share(self.share_of(name)) * n for name, n in released_of.items()), Fraction(0))
+            due = max(0, math.floor(target + Fraction(1, 2)) - drawn)
+        return min(due, sum(available.values()))
+
+    def counts(self, available: Mapping[str, int]) -> dict[str, int]:
+        """Stratum -> how many of its items are drawn."""
+        return allocate(
+            self.size(available), self.share_percent, available, self.history, own=self.own, minimum=self.minimum
+        )
+
+    def share_of(self, stratum: str) -> Decimal:
+        return self.own.get(stratum, self.share_percent)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "share_percent": f"{self.share_percent:f}",
+            "minimum": self.minimum,
+            "own": {name: f"{share:f}" for name, share in sorted(self.own.items())},
+            "history": {name: list(tally) for name, tally in sorted(self.history.items())},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Plan":
+        """ValueError, KeyError or TypeError where it is none."""
+        return cls(
+            share_percent=Decimal(data["share_percent"]),
+            minimum=int(data["minimum"]),
+            own={name: Decimal(share) for name, share in data["own"].items()},
+            history={name: Tally(*map(int, tally)) for name, tally in data["history"].items()},
+        )
+
+
 def overlap_size(share_percent: Decimal | int, released_so_far: int, drawn_so_far: int) -> int:
     """How many items the wave's draw takes: round-half-up(share of all released so far) less those drawn, 0 at least.
 
@@ -58,13 +114,20 @@ def overlap_size(share_percent: Decimal | int, released_so_far: int, drawn_so_fa
 
 
 def allocate(
-    n: int, share_percent: Decimal | int, available: Mapping[str, int], history: Mapping[str, Tally] | None = None
+    n: int,
+    share_percent: Decimal | int,
+    available: Mapping[str, int],
+    history: Mapping[str, Tally] | None = None,
+    *,
+    own: Mapping[str, Decimal] | None = None,
+    minimum: int = 0,
 ) -> dict[str, int]:
     """Split `n` draws among the strata of a wave, each to the stratum with the largest cumulative deficit.
 
     The deficit of a stratum is share x released - drawn, over all waves with this share and this one. `available`
     has the wave's items per stratum, `history` what came before it; strata that are not in the wave get nothing.
-    Ties go by the name of the stratum.
+    Ties go by the name of the stratum. A stratum in `own` has that share in place of the common one. With a `minimum`
+    strata that have less than that in this wave come first, those with the fewest before the others.
 
     As long as no stratum runs out of items inside a wave, a stratum ends between 1 above its share and
     1 + 1/2 + ... + 1/H - 1/(2H) below it for H strata, whatever the sequence of waves: within 3 up to 11 strata. (The
@@ -79,21 +142,22 @@ def allocate(
     """
     if not 0 <= n <= sum(available.values()):
         raise ValueError(f"{n} draws from a wave of {sum(available.values())} items: expected 0 to that many.")
-    share = _share(share_percent)
+    shares = {stratum: _share((own or {}).get(stratum, share_percent)) for stratum in available}
+    scale = math.lcm(*(share.denominator for share in shares.values()))
     counts = dict.fromkeys(sorted(available), 0)
-    # Whole numbers of 1/denominator: exact, and fast enough for waves of 200,000. The least is the largest deficit.
+    # Whole numbers of 1/scale: exact, and fast enough for waves of 200,000. The least is the largest deficit.
     queue = []
     for stratum, size in available.items():
         before = (history or {}).get(stratum, Tally(0, 0))
-        deficit = share.numerator * (before.released + size) - share.denominator * before.drawn
+        deficit = int(shares[stratum] * scale) * (before.released + size) - scale * before.drawn
         if size:
-            queue.append((-deficit, stratum))
+            queue.append((0, -deficit, stratum))
     heapq.heapify(queue)
     for _ in range(n):
-        negative_deficit, stratum = heapq.heappop(queue)
+        _taken, negative_deficit, stratum = heapq.heappop(queue)
         counts[stratum] += 1
         if counts[stratum] < available[stratum]:
-            heapq.heappush(queue, (negative_deficit + share.denominator, stratum))
+            heapq.heappush(queue, (min(counts[stratum], minimum), negative_deficit + scale, stratum))
     return counts
 
 
@@ -158,6 +222,17 @@ def population_digest(population: Iterable[Candidate]) -> bytes:
     for piece in _canonical(population):
         digest.update(piece)
     return digest.digest()
+
+
+def record_digest(population: bytes, plan: Mapping[str, Any] | None) -> bytes:
+    """What a draw commits to: the digest of its population, and of its plan; the former alone where there is no plan.
+
+    Draws that were opened before plans were kept have committed to their population only.
+    """
+    if plan is None:
+        return population
+    text = json.dumps(plan, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return hashlib.sha256(_RECORD_DOMAIN + population + text).digest()
 
 
 def pack_population(population: Iterable[Candidate]) -> bytes:

@@ -106,6 +106,7 @@ class Draw(models.Model):
     commitment = models.CharField(max_length=64, blank=True)
     population = models.BinaryField()
     population_size = models.PositiveIntegerField()
+    plan = models.JSONField(null=True, blank=True, help_text=_("shares, and what came before; see `sampling.Plan`"))
     size = models.PositiveIntegerField(help_text=_("overlap items drawn"))
     state = models.CharField(max_length=12, choices=enums.DrawState, default=enums.DrawState.OPEN)
     closing = models.CharField(max_length=12, choices=enums.Closing, blank=True)
