@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agreement import report_files, runs
-from annotations import draws, eligibility, exporting, inquiries, labelling, serving
+from annotations import draws, eligibility, exporting, inquiries, labelling, releasing, serving
 from annotations.enums import SlotKind
 from annotations.models import Annotation, Assignment, Slot
 from annotations.views import work
@@ -48,7 +48,7 @@ class Scene:
         ben = factories.member(self.project, "ben")
         disputes.rated(self.project, [self.anna, ben], {"old": ["praise", "praise"]}, at=now)
         factories.items(self.project, 10)
-        self.wave = draws.open_wave(self.project, by=self.lin, at=now, share_percent=Decimal(50))
+        self.wave = releasing.open_wave(self.project, by=self.lin, at=now, share_percent=Decimal(50))
         self.labelled, self.held = {}, {}
         for member in (self.anna, self.lin, ben):
             for place in range(2):

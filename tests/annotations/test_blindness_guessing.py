@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from annotations import draws, serving
+from annotations import draws, releasing, serving
 from annotations.models import Annotation, Slot, Wave
 from projects.models import Membership
 from tests import factories
@@ -35,7 +35,7 @@ class Dice:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rng = random.Random(0)
         monkeypatch.setattr(random, "SystemRandom", lambda: self.rng)
-        monkeypatch.setattr(draws.secrets, "token_bytes", lambda count: self.rng.randbytes(count))
+        monkeypatch.setattr(releasing.secrets, "token_bytes", lambda count: self.rng.randbytes(count))
         monkeypatch.setattr(uuid.os, "urandom", lambda count: self.rng.randbytes(count))
 
 
@@ -52,7 +52,7 @@ def onlookers(seed: int, items: int, client_of: Callable[[Membership], Client]) 
     lead = factories.member(project, "lea", "lead")
     pair = [factories.member(project, name) for name in ("anna", "ben")]
     factories.items(project, items)
-    wave = draws.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(10 if items >= 500 else 20))
+    wave = releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(10 if items >= 500 else 20))
     return [Onlooker(client_of(member), member, random.Random(seed)) for member in pair], wave
 
 

@@ -12,7 +12,7 @@ from statistics import mean
 
 import pytest
 
-from annotations import draws, kinds
+from annotations import kinds, releasing
 from annotations.enums import SlotState
 from annotations.models import Assignment, Slot, Wave, WaveItem
 from projects.models import Membership
@@ -135,7 +135,7 @@ class Checked(Team):
 
 def same_kinds(lead: Membership, pair: list[Membership], speeds: tuple[float, float], seed: int, items: int) -> None:
     factories.items(lead.project, items, prefix=f"run {seed} {speeds}")
-    wave = draws.open_wave(lead.project, by=lead, at=AT, share_percent=Decimal(10))
+    wave = releasing.open_wave(lead.project, by=lead, at=AT, share_percent=Decimal(10))
     counts = Counts(items, 10)
     of_counts = random.Random(seed)
     expected = list(turns(speeds, of_counts, lambda who: counts.turn(who, of_counts)))
