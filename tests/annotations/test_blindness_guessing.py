@@ -35,7 +35,7 @@ class Dice:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rng = random.Random(0)
         monkeypatch.setattr(random, "SystemRandom", lambda: self.rng)
-        monkeypatch.setattr(draws.secrets, "token_bytes", lambda count: self.rng.randbytes(count))
+        monkeypatch.setattr(releasing.secrets, "token_bytes", lambda count: self.rng.randbytes(count))
         monkeypatch.setattr(uuid.os, "urandom", lambda count: self.rng.randbytes(count))
 
 
