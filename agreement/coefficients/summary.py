@@ -22,8 +22,8 @@ from agreement.coefficients import (
     fleiss,
     influence,
     intervals,
-    light,
     multilabel,
+    pairwise,
     population,
     scott,
 )
@@ -323,18 +323,29 @@ def class_intervals(
 def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, Any]:
     if ratings.n_raters <= 2 or ratings.exchangeable:
         return {}
+    pairs = list(ratings.pairs.values())
+    kappas = [each for each in applicable(pairs[0], level, weights) if each.key.startswith(("cohen_", "weighted_"))]
+    made = {each.key: each.statistic(pairs[0]) for each in kappas}
+    answers = {key: pairwise.estimates(pairs, statistic) for key, statistic in made.items()}
+    spans = _pair_intervals(pairs, made, answers, plan)
     statistics: dict[str, Any] = {}
-    for first, second in light.rater_pairs(ratings.n_raters):
-        pair = ratings.pair(first, second)
-        kappas = [each for each in applicable(pair, level, weights) if each.key.startswith(("cohen_", "weighted_"))]
-        answers = {each.key: each.function(pair) for each in kappas}
-        spans = table_intervals(pair, {each.key: each.statistic(pair) for each in kappas}, answers, plan)
-        for each in kappas:
-            error = each.standard_error(pair).value if each.standard_error else None
-            row = {"pair": [ratings.raters[first], ratings.raters[second]]}
-            row |= entry(answers[each.key], spans.get(each.key), error)
-            statistics.setdefault(f"pairwise_{each.key}", []).append(row)
+    for key, statistic in made.items():
+        rows = zip(pairs, answers[key], spans[key], pairwise.standard_errors(pairs, statistic), strict=True)
+        statistics[f"pairwise_{key}"] = [
+            {"pair": list(pair.raters), **entry(answer, span, error)} for pair, answer, span, error in rows
+        ]
     return statistics
+
+
+def _pair_intervals(
+    pairs: Sequence[Ratings],
+    statistics: Mapping[str, Statistic],
+    answers: Mapping[str, Sequence[Estimate]],
+    plan: Plan,
+) -> Mapping[str, Sequence[Interval | None]]:
+    if not plan.wanted:
+        return {key: [None] * len(pairs) for key in statistics}
+    return pairwise.intervals(pairs, statistics, answers, seed=plan.seed, replicates=plan.replicates, level=plan.level)
 
 
 def _against(ratings: Ratings, level: str, expert: int, plan: Plan) -> dict[str, Any]:
