@@ -15,7 +15,8 @@ from agreement.coefficients.comparing import draws as difference_of
 from agreement.coefficients.diagnostics import Diagnostic, diagnose
 from agreement.coefficients.headline import Design
 from agreement.coefficients.ratings import MISSING, FloatArray, Ratings
-from agreement.coefficients.summary import Plan, one
+from agreement.coefficients.summary import one
+from agreement.coefficients.table_intervals import Plan
 from agreement.matrices import Matrix
 from agreement.protocol import AUTO, Protocol
 from annotations.models import Draw

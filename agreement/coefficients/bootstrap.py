@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -129,27 +130,69 @@ def resample(
     method : "bootstrap", or "smoothed" with one pseudo-item spread over all cells
     weighted : weight the strata to their populations
     """
-    codes, chunks = drawn(ratings, seed=seed, replicates=replicates, method=method, weighted=weighted)
-    adders = [statistic.adder(codes) for statistic in statistics]
-    results: list[list[FloatArray]] = [[] for _ in statistics]
-    for weights in chunks:
-        for statistic, add, result in zip(statistics, adders, results, strict=True):
-            result.append(statistic.values(add(weights)))
-    return [np.concatenate(result) for result in results]
+    return Draw(ratings, seed=seed, replicates=replicates, method=method, weighted=weighted).values(statistics)
 
 
-def drawn(
-    ratings: Ratings,
-    *,
-    seed: int | np.random.SeedSequence,
-    replicates: int = REPLICATES,
-    method: str = BOOTSTRAP,
-    weighted: bool = False,
+class Draw:
+    """A draw that several may ask for: made when first asked, and kept where it is one chunk. As `resample`."""
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        *,
+        seed: int | np.random.SeedSequence,
+        replicates: int = REPLICATES,
+        method: str = BOOTSTRAP,
+        weighted: bool = False,
+    ) -> None:
+        self._again = partial(_drawn, ratings, seed, replicates, method, weighted=weighted)
+        self._replicates = replicates
+        self._kept: tuple[IntArray, list[FloatArray]] | None = None
+
+    def sums(self, statistics: Sequence[Statistic]) -> Iterator[list[FloatArray]]:
+        """Chunk by chunk the sums (…, n_sums) of each statistic."""
+        codes, chunks = self._kept or self._again()
+        adders = [statistic.adder(codes) for statistic in statistics]
+        for weights in chunks:
+            if len(weights) == self._replicates:
+                self._kept = codes, [weights]
+            yield [add(weights) for add in adders]
+
+    def values(self, statistics: Sequence[Statistic]) -> list[FloatArray]:
+        """Replicates (replicates, n_targets) of each statistic; NaN where undefined."""
+        results: list[list[FloatArray]] = [[] for _ in statistics]
+        for sums in self.sums(statistics):
+            for statistic, each, result in zip(statistics, sums, results, strict=True):
+                result.append(statistic.values(each))
+        return [np.concatenate(result) for result in results]
+
+
+class Draws:
+    """The draws of one table from one seed: those that need the same one, the same patterns and method, share it."""
+
+    def __init__(self, ratings: Ratings, *, seed: int, replicates: int = REPLICATES) -> None:
+        self._ratings, self._seed, self._replicates = ratings, seed, replicates
+        self._tables: dict[bool, Ratings] = {True: ratings}
+        self._draws: dict[tuple[bool, str], Draw] = {}
+
+    def table(self, *, by_rater: bool) -> Ratings:
+        """The patterns, with or without who rated."""
+        if by_rater not in self._tables:
+            self._tables[by_rater] = self._ratings.forget_raters()
+        return self._tables[by_rater]
+
+    def draw(self, method: str, *, by_rater: bool) -> Draw:
+        """The draw of these patterns by this method."""
+        if (by_rater, method) not in self._draws:
+            table = self.table(by_rater=by_rater)
+            self._draws[by_rater, method] = Draw(table, seed=self._seed, replicates=self._replicates, method=method)
+        return self._draws[by_rater, method]
+
+
+def _drawn(
+    ratings: Ratings, seed: int | np.random.SeedSequence, replicates: int, method: str, *, weighted: bool
 ) -> tuple[IntArray, Iterator[FloatArray]]:
-    """The patterns that are drawn (n_patterns, n_raters), and replicates of their weights (…, n_patterns) in chunks.
-
-    Parameters as of `resample`.
-    """
+    """The patterns that are drawn (n_patterns, n_raters), and replicates of their weights (…, n_patterns) in chunks."""
     rng = np.random.default_rng(seed)
     items = population.complete(ratings) if weighted else ratings.comparable()
     factors = population.stratum_factors(items) if weighted else None

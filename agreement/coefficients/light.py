@@ -23,7 +23,11 @@ def rater_pairs(n_raters: int) -> list[tuple[int, int]]:
 
 def pairwise_statistic(matrix: FloatArray, pairs: Sequence[tuple[int, int]], *, average: bool) -> Statistic:
     """Cohen's kappa of each pair on the items it shares, or the mean of the defined ones."""
-    cohen_of = cohen_statistic(matrix)
+    return of_pairs(cohen_statistic(matrix), pairs, average=average)
+
+
+def of_pairs(cohen_of: Statistic, pairs: Sequence[tuple[int, int]], *, average: bool) -> Statistic:
+    """A kappa of two raters of each pair on the items it shares, or the mean of the defined ones."""
     width = cohen_of.n_sums
 
     def features(codes: IntArray) -> FloatArray:

@@ -1,13 +1,14 @@
 """One statistic of many pairs of raters, each on its own table of labels: all of them in a few steps of arithmetic.
 
-A pair gets what it would get alone. Its interval is drawn from the items that the two share, from the same seed, so
-that it does not depend on who else rated.
+A pair has the value and error that it would have alone. Its interval is drawn from the items that the two share; where
+every item has two raters, so that pairs share none, one draw of all items is a draw of every pair's, too (of about as
+many items as the pair has, where its own would be of exactly as many).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -47,30 +48,41 @@ def intervals(
     seed: int,
     replicates: int = REPLICATES,
     level: float = LEVEL,
+    together: Callable[[], Mapping[str, FloatArray]] | None = None,
 ) -> dict[str, list[Interval | None]]:
     """The interval of each statistic of each pair, None where undefined; one draw serves all statistics of a pair.
 
     Parameters
     ----------
     answers : by statistic, the `estimates` of the pairs: the method is chosen by them
+    together : gives by statistic the values (replicates, n_pairs) from one draw of all items, which then take the
+        place of the bootstrap of each pair; smoothed draws are always the pair's own
     """
     spans: dict[str, list[Interval | None]] = {key: [None] * len(pairs) for key in statistics}
+    jobs = _jobs(pairs, answers)
+
+    def place_spans(key: str, method: str, places: Sequence[int], values: FloatArray) -> None:
+        holding = [answers[key][place].value for place in places]
+        found = bootstrap.percentiles(values, level=level, method=method, seed=seed, holding=holding)
+        for place, span in zip(places, found, strict=True):
+            spans[key][place] = span
+
+    if together is not None and any(method == BOOTSTRAP for _, method in jobs):
+        for key, values in together().items():
+            places = [place for (place, method), keys in jobs.items() if method == BOOTSTRAP and key in keys]
+            place_spans(key, BOOTSTRAP, places, values[:, places].T)
+        jobs = {job: keys for job, keys in jobs.items() if job[1] != BOOTSTRAP}
     step = max(1, BLOCK_CELLS // (replicates * max(1, *(each.n_sums for each in statistics.values()))))
-    jobs = list(_jobs(pairs, answers).items())
     for start in range(0, len(jobs), step):
         drawn: dict[tuple[str, str], list[tuple[int, FloatArray]]] = defaultdict(list)
-        for (place, method), keys in jobs[start : start + step]:
+        for (place, method), keys in list(jobs.items())[start : start + step]:
             wanted = [statistics[key] for key in keys]
             sums = _drawn_sums(pairs[place], wanted, seed=seed, replicates=replicates, method=method)
             for key, each in zip(keys, sums, strict=True):
                 drawn[key, method].append((place, each))
         for (key, method), rows in drawn.items():
-            places = [place for place, _ in rows]
             values = statistics[key].values(np.stack([each for _, each in rows]))[..., 0]
-            holding = [answers[key][place].value for place in places]
-            found = bootstrap.percentiles(values, level=level, method=method, seed=seed, holding=holding)
-            for place, span in zip(places, found, strict=True):
-                spans[key][place] = span
+            place_spans(key, method, [place for place, _ in rows], values)
     return spans
 
 
@@ -91,10 +103,8 @@ def _drawn_sums(
     pair: Ratings, statistics: Sequence[Statistic], *, seed: int, replicates: int, method: str
 ) -> list[FloatArray]:
     """(replicates, n_sums) of each statistic, from the same draws."""
-    codes, chunks = bootstrap.drawn(pair, seed=seed, replicates=replicates, method=method)
-    adders = [statistic.adder(codes) for statistic in statistics]
-    parts = [[add(weights) for add in adders] for weights in chunks]
-    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+    draw = bootstrap.Draw(pair, seed=seed, replicates=replicates, method=method)
+    return [np.concatenate(each) for each in zip(*draw.sums(statistics), strict=True)]
 
 
 def _sums(pairs: Sequence[Ratings], statistic: Statistic) -> FloatArray:
