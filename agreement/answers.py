@@ -15,7 +15,8 @@ from agreement.coefficients.diagnostics import SENTENCES, Diagnostic, diagnose
 from agreement.coefficients.expert import TITLES as EXPERT_TITLES
 from agreement.coefficients.expert import coefficients as with_expert
 from agreement.coefficients.ratings import Ratings, identity
-from agreement.coefficients.summary import Plan, applicable, as_json
+from agreement.coefficients.summary import applicable, as_json
+from agreement.coefficients.table_intervals import Plan
 from agreement.files import Loaded
 
 LINEAR, QUADRATIC, CUSTOM = "linear", "quadratic", "custom"

@@ -14,9 +14,9 @@ from agreement.coefficients.coefficient import MULTILABEL, SINGLE
 from agreement.coefficients.comparing import draws as difference_of
 from agreement.coefficients.diagnostics import Diagnostic, diagnose
 from agreement.coefficients.headline import Design
-from agreement.coefficients.light import rater_pairs
 from agreement.coefficients.ratings import MISSING, FloatArray, Ratings
-from agreement.coefficients.summary import Plan, one
+from agreement.coefficients.summary import one
+from agreement.coefficients.table_intervals import Plan
 from agreement.matrices import Matrix
 from agreement.protocol import AUTO, Protocol
 from annotations.models import Draw
@@ -186,14 +186,14 @@ def _pairs(matrix: Matrix, statistics: Mapping[str, Any], seed: int) -> list[Ent
     ratings, sets = matrix.ratings, matrix.level == MULTILABEL
     if ratings.exchangeable:
         return found
-    for place, (first, second) in enumerate(rater_pairs(ratings.n_raters)):
-        pair = ratings.pair(first, second)
+    for place, pair in enumerate(ratings.pairs.values()):
         if not pair.n_paired:
             continue
         table = set_figures.chosen_instead(pair, matrix.labels) if sets else pair.table()
         figures = set_figures.of_pair(pair, seed) if sets else _kappas(statistics, ratings.n_raters, place)
-        names = [ratings.raters[first], ratings.raters[second]]
-        found.append({"raters": names, "n": round(pair.n_paired), "table": plain(table), "statistics": figures})
+        found.append(
+            {"raters": list(pair.raters), "n": round(pair.n_paired), "table": plain(table), "statistics": figures}
+        )
     return found
 
 

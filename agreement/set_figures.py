@@ -10,7 +10,8 @@ from django.utils.translation import gettext_noop
 from agreement.coefficients import COEFFICIENTS, classes, expert, multilabel
 from agreement.coefficients.coefficient import NOMINAL
 from agreement.coefficients.ratings import MISSING, FloatArray, Ratings
-from agreement.coefficients.summary import Plan, one
+from agreement.coefficients.summary import one
+from agreement.coefficients.table_intervals import Plan
 from projects.models import Label
 
 WITH_EXPERT = "expert_kappa_per_label"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,8 +21,6 @@ REPLICATES = 2000
 BOOTSTRAP, SMOOTHED = "bootstrap", "smoothed"
 # Cells of one chunk of replicates: the draw and its float copy stay under 70 MB.
 CHUNK_CELLS = 4_000_000
-# Features of a pattern table are kept between chunks up to this many cells (16 MB).
-KEPT_CELLS = 1 << 21
 # METHODS of the reference, section 3: below these the percentile bootstrap does not cover.
 SMALL_ITEMS, FEW_DISAGREEMENTS = 100, 5
 
@@ -76,13 +75,41 @@ def percentile(
 
     A smoothed interval is widened to hold the estimate `holding`: at a value of 1 every smoothed draw lies below it.
     """
-    defined = values[np.isfinite(values)]
-    if not len(defined):
+    return percentiles(values[None, :], level=level, method=method, seed=seed, holding=[holding])[0]
+
+
+def percentiles(
+    values: FloatArray, *, level: float, method: str, seed: int | None, holding: Sequence[float | None]
+) -> list[Interval | None]:
+    """The `percentile` of each row of values (n, replicates)."""
+    finite = np.isfinite(values)
+    whole = finite.all(axis=1)
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    ends = np.full((len(values), 2), np.nan)
+    ends[whole] = np.quantile(values[whole], shares, axis=1).T
+    for row in np.flatnonzero(~whole & finite.any(axis=1)):
+        ends[row] = np.quantile(values[row][finite[row]], shares)
+    lost = 1.0 - finite.sum(axis=1) / values.shape[1]
+    rows = zip(ends, lost, holding, strict=True)
+    return [_interval(*each, level=level, method=method, replicates=values.shape[1], seed=seed) for each in rows]
+
+
+def _interval(
+    ends: FloatArray,
+    lost: float,
+    holding: float | None,
+    *,
+    level: float,
+    method: str,
+    replicates: int,
+    seed: int | None,
+) -> Interval | None:
+    low, high = (float(end) for end in ends)
+    if not np.isfinite(low):
         return None
-    low, high = (float(end) for end in np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
     if method == SMOOTHED and holding is not None:
         low, high = min(low, holding), max(high, holding)
-    return Interval(low, high, level, method, len(values), seed, 1.0 - len(defined) / len(values))
+    return Interval(low, high, level, method, replicates, seed, float(lost))
 
 
 def resample(
@@ -103,23 +130,85 @@ def resample(
     method : "bootstrap", or "smoothed" with one pseudo-item spread over all cells
     weighted : weight the strata to their populations
     """
+    return Draw(ratings, seed=seed, replicates=replicates, method=method, weighted=weighted).values(statistics)
+
+
+class Draw:
+    """A draw that several may ask for: made when first asked, and kept where it is one chunk. As `resample`."""
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        *,
+        seed: int | np.random.SeedSequence,
+        replicates: int = REPLICATES,
+        method: str = BOOTSTRAP,
+        weighted: bool = False,
+    ) -> None:
+        self._again = partial(_drawn, ratings, seed, replicates, method, weighted=weighted)
+        self._replicates = replicates
+        self._kept: tuple[IntArray, list[FloatArray]] | None = None
+
+    def sums(self, statistics: Sequence[Statistic]) -> Iterator[list[FloatArray]]:
+        """Chunk by chunk the sums (…, n_sums) of each statistic."""
+        codes, chunks = self._kept or self._again()
+        adders = [statistic.adder(codes) for statistic in statistics]
+        for weights in chunks:
+            if len(weights) == self._replicates:
+                self._kept = codes, [weights]
+            yield [add(weights) for add in adders]
+
+    def values(self, statistics: Sequence[Statistic]) -> list[FloatArray]:
+        """Replicates (replicates, n_targets) of each statistic; NaN where undefined."""
+        results: list[list[FloatArray]] = [[] for _ in statistics]
+        for sums in self.sums(statistics):
+            for statistic, each, result in zip(statistics, sums, results, strict=True):
+                result.append(statistic.values(each))
+        return [np.concatenate(result) for result in results]
+
+
+class Draws:
+    """The draws of one table from one seed: those that need the same one, the same patterns and method, share it."""
+
+    def __init__(self, ratings: Ratings, *, seed: int, replicates: int = REPLICATES) -> None:
+        self._ratings, self._seed, self._replicates = ratings, seed, replicates
+        self._tables: dict[bool, Ratings] = {True: ratings}
+        self._draws: dict[tuple[bool, str], Draw] = {}
+
+    def table(self, *, by_rater: bool) -> Ratings:
+        """The patterns, with or without who rated."""
+        if by_rater not in self._tables:
+            self._tables[by_rater] = self._ratings.forget_raters()
+        return self._tables[by_rater]
+
+    def draw(self, method: str, *, by_rater: bool) -> Draw:
+        """The draw of these patterns by this method."""
+        if (by_rater, method) not in self._draws:
+            table = self.table(by_rater=by_rater)
+            self._draws[by_rater, method] = Draw(table, seed=self._seed, replicates=self._replicates, method=method)
+        return self._draws[by_rater, method]
+
+
+def _drawn(
+    ratings: Ratings, seed: int | np.random.SeedSequence, replicates: int, method: str, *, weighted: bool
+) -> tuple[IntArray, Iterator[FloatArray]]:
+    """The patterns that are drawn (n_patterns, n_raters), and replicates of their weights (…, n_patterns) in chunks."""
     rng = np.random.default_rng(seed)
-    drawn = population.complete(ratings) if weighted else ratings.comparable()
-    factors = population.stratum_factors(drawn) if weighted else None
-    table = smoothing.with_pseudo_item(drawn, rng) if method == SMOOTHED else drawn
-    order, groups = _groups(table, drawn)
+    items = population.complete(ratings) if weighted else ratings.comparable()
+    factors = population.stratum_factors(items) if weighted else None
+    table = smoothing.with_pseudo_item(items, rng) if method == SMOOTHED else items
+    order, groups = _groups(table, items)
     codes = table.codes[order]
     scale = factors[table.strata[order]] if factors is not None and table.strata is not None else None
-    kept = [_kept(statistic, codes) for statistic in statistics]
-    results: list[list[FloatArray]] = [[] for _ in statistics]
-    for size in _chunks(replicates, len(codes)):
-        weights = _draw(rng, groups, size, smoothed=method == SMOOTHED)
-        if scale is not None:
-            weights *= scale
-        for statistic, features, result in zip(statistics, kept, results, strict=True):
-            sums = statistic.sums(codes, weights) if features is None else weights @ features
-            result.append(statistic.values(sums))
-    return [np.concatenate(result) for result in results]
+
+    def chunks() -> Iterator[FloatArray]:
+        for size in _chunks(replicates, len(codes)):
+            weights = _draw(rng, groups, size, smoothed=method == SMOOTHED)
+            if scale is not None:
+                weights *= scale
+            yield weights
+
+    return codes, chunks()
 
 
 def _groups(table: Ratings, drawn: Ratings) -> tuple[IntArray, list[tuple[FloatArray, float]]]:
@@ -157,7 +246,3 @@ def _chunks(replicates: int, n_patterns: int) -> Iterator[int]:
     step = max(1, CHUNK_CELLS // max(n_patterns, 1))
     for start in range(0, replicates, step):
         yield min(step, replicates - start)
-
-
-def _kept(statistic: Statistic, codes: IntArray) -> FloatArray | None:
-    return statistic.features(codes) if len(codes) * statistic.n_sums <= KEPT_CELLS else None

@@ -12,7 +12,7 @@ from agreement.coefficients import influence
 from agreement.coefficients.distances import Distance, fixed_matrix, nominal
 from agreement.coefficients.estimate import Estimate, undefined
 from agreement.coefficients.ratings import Array, FloatArray, IntArray, Ratings
-from agreement.coefficients.statistic import Statistic, off_diagonal, one_hot, quadratic
+from agreement.coefficients.statistic import Statistic, off_diagonal, one_hot, quadratic, total
 
 
 def cohen_statistic(matrix: FloatArray) -> Statistic:
@@ -25,9 +25,8 @@ def cohen_statistic(matrix: FloatArray) -> Statistic:
 
     def disagreement(sums: Array) -> tuple[Array, Array]:
         rows, columns = sums[..., 1 : k + 1], sums[..., k + 1 :]
-        n = rows.sum(axis=-1)
-        expected = quadratic(rows / n[..., None], matrix, columns / n[..., None])
-        return (sums[..., 0] / n)[..., None], expected[..., None]
+        n = total(rows)
+        return (sums[..., 0] / n)[..., None], (quadratic(rows, matrix, columns) / (n * n))[..., None]
 
     return Statistic(features, disagreement, n_sums=2 * k + 1, by_rater=True)
 

@@ -11,7 +11,8 @@ from agreement.coefficients.distances import custom, fixed_matrix
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Ratings
 from agreement.coefficients.statistic import Statistic
-from agreement.coefficients.summary import Plan, engine_error, entry, table_intervals
+from agreement.coefficients.summary import engine_error, entry
+from agreement.coefficients.table_intervals import Plan, table_intervals
 
 KEY = "expert_weighted_kappa_custom"
 

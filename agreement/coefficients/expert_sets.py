@@ -8,7 +8,8 @@ from typing import Any
 from agreement.coefficients import classes, expert, multilabel
 from agreement.coefficients.coefficient import NOMINAL
 from agreement.coefficients.ratings import Label, Ratings
-from agreement.coefficients.summary import Plan, one
+from agreement.coefficients.summary import one
+from agreement.coefficients.table_intervals import Plan
 
 PER_LABEL, EXACT_SET = "expert_kappa_per_label", "expert_percent_agreement"
 

@@ -20,8 +20,8 @@ STEP = 1e-100
 
 
 def gradient(statistic: Statistic, sums: FloatArray) -> FloatArray:
-    """(n_sums, n_targets) derivative of each value in each sum; NaN where undefined."""
-    stepped = sums + 1j * STEP * np.eye(len(sums))
+    """(..., n_sums, n_targets) derivative of each value in each of the sums (..., n_sums); NaN where undefined."""
+    stepped = sums[..., None, :] + 1j * STEP * np.eye(sums.shape[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
         observed, expected = statistic.disagreement(stepped)
         defined = (expected.real > 0) & np.isfinite(observed.real)
@@ -34,13 +34,17 @@ def gradient(statistic: Statistic, sums: FloatArray) -> FloatArray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def influence(statistic: Statistic, ratings: Ratings, weights: FloatArray | None = None) -> FloatArray:
+def influence(
+    statistic: Statistic, ratings: Ratings, weights: FloatArray | None = None, slope: FloatArray | None = None
+) -> FloatArray:
     """(n_patterns, n_targets) influence value of an item of each pattern, centred on 0 over the items.
 
-    `weights` (n_patterns,) replace the item counts as the point where the derivative is taken.
+    `weights` (n_patterns,) replace the item counts as the point where the derivative is taken; `slope` is the gradient
+    at that point, where it is known.
     """
     at = ratings.weights if weights is None else weights
-    slope = gradient(statistic, statistic.sums(ratings.codes, at))
+    if slope is None:
+        slope = gradient(statistic, statistic.sums(ratings.codes, at))
     values = np.empty((len(ratings.codes), slope.shape[1]))
     for block, features in statistic.blocks(ratings.codes):
         values[block] = features @ slope
@@ -49,12 +53,12 @@ def influence(statistic: Statistic, ratings: Ratings, weights: FloatArray | None
     return np.asarray(values - (at @ values) / at.sum())
 
 
-def standard_errors(statistic: Statistic, ratings: Ratings) -> FloatArray:
-    """(n_targets,) sqrt(sum phi^2) / n over the comparable items; NaN where undefined."""
+def standard_errors(statistic: Statistic, ratings: Ratings, slope: FloatArray | None = None) -> FloatArray:
+    """(n_targets,) sqrt(sum phi^2) / n over the comparable items; NaN where undefined. `slope` as of `influence`."""
     ratings = ratings.comparable()
     if not len(ratings.weights):
         return np.full(1, np.nan)
-    phi = influence(statistic, ratings)
+    phi = influence(statistic, ratings, slope=slope)
     n = ratings.weights.sum()
     return np.asarray(np.sqrt(ratings.weights @ (phi * phi)) / n)
 

@@ -5,8 +5,10 @@ The cost of everything built on it depends on the number of distinct patterns an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -250,12 +252,23 @@ class Ratings:
 
     def select(self, columns: Sequence[int]) -> Ratings:
         """The ratings of some raters only."""
-        columns = list(columns)
-        return replace(self, codes=self.codes[:, columns], raters=tuple(self.raters[i] for i in columns)).merged()
+        return self._of(list(columns), None)
 
     def pair(self, first: int, second: int) -> Ratings:
         """Two raters on the items that both rated."""
-        return self.select([first, second]).comparable()
+        return self._of([first, second], (self.codes[:, [first, second]] != MISSING).all(axis=1))
+
+    @cached_property
+    def pairs(self) -> Mapping[tuple[int, int], Ratings]:
+        """`pair` of every two columns, made once: what is told of pairs asks for them several times."""
+        return {columns: self.pair(*columns) for columns in combinations(range(self.n_raters), 2)}
+
+    def _of(self, columns: list[int], mask: npt.NDArray[np.bool_] | None) -> Ratings:
+        """Some columns of the patterns where `mask` holds; one step of checks for both."""
+        rows = slice(None) if mask is None else mask
+        codes, strata = self.codes[rows][:, columns], None if self.strata is None else self.strata[rows]
+        raters = tuple(self.raters[i] for i in columns)
+        return replace(self, raters=raters, **_merged(codes, self.weights[rows], strata, self.n_labels))
 
     def recode(self, mapping: Sequence[int], labels: Sequence[Label]) -> Ratings:
         """The same ratings under other labels: code c becomes mapping[c]."""
@@ -268,15 +281,24 @@ class Ratings:
 
     def merged(self) -> Ratings:
         """Equal patterns of one stratum put together."""
-        columns = [*self.codes.T] + ([self.strata] if self.strata is not None else [])
-        sizes = [self.n_labels] * self.n_raters
-        if self.strata is not None:
-            sizes.append(int(self.strata.max(initial=0)) + 1)
-        if not columns:
-            return self
-        patterns, weights = tabulate(columns, sizes, self.weights)
-        strata = None if self.strata is None else patterns[:, -1]
-        return replace(self, codes=patterns[:, : self.n_raters], weights=weights, strata=strata)
+        return replace(self, **_merged(self.codes, self.weights, self.strata, self.n_labels))
+
+
+def _merged(codes: IntArray, weights: FloatArray, strata: IntArray | None, n_labels: int) -> dict[str, Any]:
+    """Codes, weights and strata with equal patterns put together."""
+    n_raters = codes.shape[1]
+    columns, sizes = [*codes.T], [n_labels] * n_raters
+    if strata is not None:
+        columns.append(strata)
+        sizes.append(int(strata.max(initial=0)) + 1)
+    if not columns:
+        return {}
+    patterns, totals = tabulate(columns, sizes, weights)
+    return {
+        "codes": patterns[:, :n_raters],
+        "weights": totals,
+        "strata": None if strata is None else patterns[:, -1],
+    }
 
 
 def label_counts(codes: IntArray, n_labels: int) -> FloatArray:

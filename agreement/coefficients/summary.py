@@ -7,8 +7,7 @@ rater is a list of such dictionaries with "label", "pair" or "rater", so that th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,20 @@ from agreement.coefficients import (
     fleiss,
     influence,
     intervals,
-    light,
     multilabel,
+    pairwise,
     population,
     scott,
 )
 from agreement.coefficients import (
     expert as experts,
 )
-from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Interval
+from agreement.coefficients.bootstrap import LEVEL, REPLICATES, Draws, Interval
 from agreement.coefficients.coefficient import LEVELS, MULTILABEL, Coefficient
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Label, Ratings
 from agreement.coefficients.statistic import Statistic
+from agreement.coefficients.table_intervals import Plan, class_intervals, pair_intervals, table_intervals
 
 # Each rater with the expert: the kappas of two raters under these names.
 PER_RATER = {
@@ -42,21 +42,9 @@ PER_RATER = {
     "weighted_kappa_linear": "expert_weighted_kappa_linear_per_rater",
     "weighted_kappa_quadratic": "expert_weighted_kappa_quadratic_per_rater",
 }
-# Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
-MOST_PRODUCTS = 10**11
 # Sums of a statistic with a standard error: its gradient takes their square.
 MOST_SUMS = 1000
 NO_INTERVAL = "There are too many patterns of raters and labels to resample this one in reasonable time."
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How intervals are made: none at all, or with this seed, number of replicates and level."""
-
-    seed: int
-    replicates: int = REPLICATES
-    level: float = LEVEL
-    wanted: bool = True
 
 
 def summarise(
@@ -91,14 +79,15 @@ def summarise(
     """
     check_level(ratings, level)
     plan = Plan(seed, replicates, confidence, interval)
+    draws = bootstrap.Draws(ratings, seed=seed, replicates=replicates)
     statistics = _counts(ratings)
-    statistics.update(_whole(ratings, level, weights, plan))
+    statistics.update(_whole(ratings, level, weights, plan, draws))
     if level == MULTILABEL:
         statistics.update(_of_sets(ratings, set_classes or _all_classes(ratings), plan))
     else:
         statistics.update(_margins(ratings))
-        statistics.update(_per_class(ratings, plan))
-        statistics.update(_per_pair(ratings, level, weights, plan))
+        statistics.update(_per_class(ratings, plan, draws))
+        statistics.update(_per_pair(ratings, level, weights, plan, draws))
         if expert is not None:
             statistics.update(_against(ratings, level, expert, plan))
     answer = {
@@ -177,11 +166,11 @@ def _counts(ratings: Ratings) -> dict[str, Any]:
     return {key: {"value": _number(value), "n": _number(value)} for key, value in counts.items()}
 
 
-def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, Any]:
+def _whole(ratings: Ratings, level: str, weights: Any, plan: Plan, draws: Draws) -> dict[str, Any]:
     found = applicable(ratings, level, weights)
     answers = {each.key: each.function(ratings) for each in found}
     makers = {each.key: each.statistic(ratings) for each in found if answers[each.key].value is not None}
-    spans = table_intervals(ratings, makers, answers, plan)
+    spans = table_intervals(ratings, makers, answers, plan, draws)
     statistics: dict[str, Any] = {}
     for each in found:
         error = each.standard_error(ratings) if each.standard_error else None
@@ -203,49 +192,6 @@ def engine_error(statistic: Statistic | None, ratings: Ratings) -> float | None:
     if statistic is None or statistic.n_sums > MOST_SUMS:
         return None
     return float(influence.standard_errors(statistic, ratings)[0])
-
-
-def table_intervals(
-    ratings: Ratings, statistics: Mapping[str, Statistic], answers: Mapping[str, Estimate], plan: Plan
-) -> dict[str, Interval]:
-    """The interval of each statistic of the whole table; those that need the same draws share them."""
-    if not plan.wanted:
-        return {}
-    spans: dict[str, Interval] = {}
-    disputed = ratings.comparable().n_disputed
-    groups: dict[tuple[bool, str], list[str]] = {}
-    for key, statistic in statistics.items():
-        answer = answers[key]
-        if key == "percent_agreement" and ratings.n_raters == 2:
-            spans[key] = intervals.wilson(answer.n - disputed, answer.n, plan.level)
-        elif answer.value is not None:
-            small = bootstrap.too_small(answer.n, disputed, answer.value)
-            method = bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP
-            groups.setdefault((statistic.by_rater, method), []).append(key)
-    for (by_rater, method), keys in groups.items():
-        chosen = {key: statistics[key] for key in keys}
-        spans |= _drawn(ratings if by_rater else ratings.forget_raters(), chosen, answers, method, plan)
-    return spans
-
-
-def _drawn(
-    table: Ratings, statistics: Mapping[str, Statistic], answers: Mapping[str, Estimate], method: str, plan: Plan
-) -> dict[str, Interval]:
-    size = plan.replicates * len(table.weights)
-    keys = [key for key, each in statistics.items() if not each.by_rater or size * each.n_sums <= MOST_PRODUCTS]
-    if not keys:
-        return {}
-    drawn = bootstrap.resample(
-        table, [statistics[key] for key in keys], seed=plan.seed, replicates=plan.replicates, method=method
-    )
-    spans = {}
-    for key, values in zip(keys, drawn, strict=True):
-        span = bootstrap.percentile(
-            values[:, 0], level=plan.level, method=method, seed=plan.seed, holding=answers[key].value
-        )
-        if span is not None:
-            spans[key] = span
-    return spans
 
 
 def _weighted(ratings: Ratings, coefficient: Coefficient, plan: Plan) -> dict[str, Any]:
@@ -274,7 +220,7 @@ def _margins(ratings: Ratings) -> dict[str, Any]:
     return {key: entry(answer) for key, answer in answers.items()}
 
 
-def _per_class(ratings: Ratings, plan: Plan) -> dict[str, Any]:
+def _per_class(ratings: Ratings, plan: Plan, draws: Draws) -> dict[str, Any]:
     k = ratings.n_labels
     lists = {"specific_agreement": (classes.specific_agreement(ratings), classes.specific_statistic(k))}
     if ratings.n_raters == 2 and not ratings.exchangeable:
@@ -287,7 +233,7 @@ def _per_class(ratings: Ratings, plan: Plan) -> dict[str, Any]:
     statistics: dict[str, Any] = {}
     for key, (answers, statistic) in lists.items():
         errors = influence.standard_errors(statistic, ratings) if ratings.n_paired else [None] * k
-        spans = class_intervals(ratings, statistic, answers, plan)
+        spans = class_intervals(ratings, statistic, answers, plan, draws)
         rows = zip(ratings.labels, answers, spans, errors, strict=True)
         statistics[key] = [{"label": as_json(label), **entry(*rest)} for label, *rest in rows]
         if key == "per_class_kappa":
@@ -296,44 +242,20 @@ def _per_class(ratings: Ratings, plan: Plan) -> dict[str, Any]:
     return statistics
 
 
-def class_intervals(
-    ratings: Ratings, statistic: Statistic, answers: Sequence[Estimate], plan: Plan
-) -> list[Interval | None]:
-    """The interval of each class; few disagreements about a class make its own interval a smoothed one."""
-    spans: list[Interval | None] = [None] * len(answers)
-    if not plan.wanted or not ratings.n_paired:
-        return spans
-    table = ratings if statistic.by_rater else ratings.forget_raters()
-    counts, sizes = table.comparable().counts(), table.comparable().sizes
-    mixed = table.comparable().weights @ ((counts > 0) & (counts < sizes[:, None]))
-    methods = {}
-    for place, answer in enumerate(answers):
-        if answer.value is not None:
-            small = bootstrap.too_small(answer.n, float(mixed[place]), answer.value)
-            methods[place] = bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP
-    for method in sorted(set(methods.values())):
-        (values,) = bootstrap.resample(table, [statistic], seed=plan.seed, replicates=plan.replicates, method=method)
-        for place in (place for place, chosen in methods.items() if chosen == method):
-            spans[place] = bootstrap.percentile(
-                values[:, place], level=plan.level, method=method, seed=plan.seed, holding=answers[place].value
-            )
-    return spans
-
-
-def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan) -> dict[str, Any]:
+def _per_pair(ratings: Ratings, level: str, weights: Any, plan: Plan, draws: Draws) -> dict[str, Any]:
     if ratings.n_raters <= 2 or ratings.exchangeable:
         return {}
+    pairs = list(ratings.pairs.values())
+    kappas = [each for each in applicable(pairs[0], level, weights) if each.key.startswith(("cohen_", "weighted_"))]
+    made = {each.key: each.statistic(pairs[0]) for each in kappas}
+    answers = {key: pairwise.estimates(pairs, statistic) for key, statistic in made.items()}
+    spans = pair_intervals(ratings, made, answers, plan, draws)
     statistics: dict[str, Any] = {}
-    for first, second in light.rater_pairs(ratings.n_raters):
-        pair = ratings.pair(first, second)
-        kappas = [each for each in applicable(pair, level, weights) if each.key.startswith(("cohen_", "weighted_"))]
-        answers = {each.key: each.function(pair) for each in kappas}
-        spans = table_intervals(pair, {each.key: each.statistic(pair) for each in kappas}, answers, plan)
-        for each in kappas:
-            error = each.standard_error(pair).value if each.standard_error else None
-            row = {"pair": [ratings.raters[first], ratings.raters[second]]}
-            row |= entry(answers[each.key], spans.get(each.key), error)
-            statistics.setdefault(f"pairwise_{each.key}", []).append(row)
+    for key, statistic in made.items():
+        rows = zip(pairs, answers[key], spans[key], pairwise.standard_errors(pairs, statistic), strict=True)
+        statistics[f"pairwise_{key}"] = [
+            {"pair": list(pair.raters), **entry(answer, span, error)} for pair, answer, span, error in rows
+        ]
     return statistics
 
 

@@ -4,21 +4,26 @@ Two raters with equal margins and a known kappa, in the settings of METHODS' tab
 items, and the rows with 300. The interval is `bootstrap.interval`, the one that the product shows, with the plain
 bootstrap beside it. Equal tables are drawn once, as in the product, where the same table and seed give the same
 interval. Samples without a defined value are left out, and their share is said. 10,000 samples a setting unless said
-otherwise; it fails where a setting is below 90 % or the mean below 93 %.
+otherwise; it fails where a setting is below 90 % or the mean below 93 %. Where CONCORD_BENCH names a folder, what each
+setting came to is kept there for as long as the engine is the same, and a run that was stopped goes on.
 
 Then three raters and nominal alpha in the same settings, by the common-correlation model. For these the literature has
 no such table, so what the intervals do is printed, and nothing is asked of it.
 """
 
+import hashlib
+import json
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
-from agreement.coefficients import Ratings, bootstrap
+from agreement.coefficients import ENGINE_VERSION, Ratings, bootstrap
 from agreement.coefficients.cohen import cohen_statistic
 from agreement.coefficients.distances import nominal
 from agreement.coefficients.krippendorff import alpha_statistic
@@ -95,8 +100,25 @@ def coverage(setting: Setting, samples: int, method: str | None = None) -> Cover
 
 
 def measured(setting: Setting, samples: int) -> tuple[Coverage, Coverage]:
-    """The interval shown, and the plain bootstrap."""
-    return coverage(setting, samples), coverage(setting, min(samples, COMPARED), bootstrap.BOOTSTRAP)
+    """The interval shown, and the plain bootstrap; from an earlier run of the same engine if there was one."""
+    note = note_of(setting, samples)
+    if note and note.exists():
+        shown, plain = (Coverage(**each) for each in json.loads(note.read_text()))
+        return shown, plain
+    shown, plain = coverage(setting, samples), coverage(setting, min(samples, COMPARED), bootstrap.BOOTSTRAP)
+    if note:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        part = note.with_suffix(".part")
+        part.write_text(json.dumps([asdict(shown), asdict(plain)]))
+        part.rename(note)
+    return shown, plain
+
+
+def note_of(setting: Setting, samples: int) -> Path | None:
+    """Where the coverage of a setting is kept; None where nothing is."""
+    folder = os.environ.get("CONCORD_BENCH")
+    key = f"{setting} {samples} {REPLICATES} {COMPARED} {ENGINE_VERSION}"
+    return Path(folder) / "coverage" / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.json" if folder else None
 
 
 def line(setting: Setting, shown: Coverage, plain: Coverage, *, wanted: bool) -> str:

@@ -11,8 +11,9 @@ import platform
 import random
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,26 @@ def folder() -> Path:
     return Path(found).absolute()
 
 
-def environment(size: int) -> dict[str, str]:
-    """What a process needs to work in the database of `size`."""
-    kept = folder() / str(size)
+@contextmanager
+def somewhere(apart: str, sizes: Iterable[int]) -> Iterator[None]:
+    """In the folder of CONCORD_BENCH; where none is named, in one that is thrown away, and its databases with it."""
+    if os.environ.get("CONCORD_BENCH"):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="concord-bench-") as made:
+        os.environ["CONCORD_BENCH"] = made
+        try:
+            yield
+        finally:
+            if os.environ.get("DATABASE_URL"):
+                for size in sizes:
+                    _drop_database(environment(size, apart)["DATABASE_URL"])
+            del os.environ["CONCORD_BENCH"]
+
+
+def environment(size: int, apart: str = "") -> dict[str, str]:
+    """What a process needs to work in the database of `size`; `apart` names those that hold something else."""
+    kept = folder() / f"{apart}{size}"
     kept.mkdir(parents=True, exist_ok=True)
     own = {
         "CONCORD_VAR": str(kept),
@@ -49,17 +67,18 @@ def environment(size: int) -> dict[str, str]:
     }
     if url := os.environ.get("DATABASE_URL"):
         parts = urlsplit(url)
-        own["DATABASE_URL"] = urlunsplit(parts._replace(path=f"{parts.path}_{size}"))
+        own["DATABASE_URL"] = urlunsplit(parts._replace(path=f"{parts.path}_{apart}{size}"))
     return {**os.environ, **own}
 
 
-def measured(module: str, size: int, step: str, *, again: bool = False) -> dict[str, Any]:
+def measured(module: str, size: int, step: str, *, again: bool = False, apart: str = "") -> dict[str, Any]:
     """What `python -m MODULE SIZE STEP` printed as its last line; from an earlier run if there was one."""
+    own = environment(size, apart)
     vendor = "postgresql" if os.environ.get("DATABASE_URL") else "sqlite"
-    note = folder() / str(size) / f"{module.rsplit('.', 1)[-1]}-{step}-{vendor}.json"
+    note = Path(own["CONCORD_VAR"]) / f"{module.rsplit('.', 1)[-1]}-{step}-{vendor}.json"
     if again or not note.exists():
         command = [sys.executable, "-m", module, str(size), step]
-        ran = subprocess.run(command, cwd=ROOT, env=environment(size), capture_output=True, text=True, check=False)
+        ran = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=False)
         if ran.returncode:
             sys.exit(f"{' '.join(command)} failed:\n{ran.stdout}{ran.stderr}")
         note.write_text(ran.stdout.splitlines()[-1])
@@ -81,6 +100,15 @@ def ready(*, fresh: bool = False) -> None:
     call_command("migrate", verbosity=0)
 
 
+def _drop_database(url: str) -> None:
+    import psycopg
+    from psycopg import sql
+
+    parts = urlsplit(url)
+    with psycopg.connect(urlunsplit(parts._replace(path="/postgres")), autocommit=True) as server:
+        server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(parts.path.lstrip("/"))))
+
+
 def _create_database(*, fresh: bool) -> None:
     url = os.environ.get("DATABASE_URL")
     if not url:
@@ -88,14 +116,14 @@ def _create_database(*, fresh: bool) -> None:
             for file in Path(os.environ["CONCORD_VAR"]).glob("concord.sqlite3*"):
                 file.unlink()
         return
+    if fresh:
+        _drop_database(url)
     import psycopg
     from psycopg import sql
 
     parts = urlsplit(url)
     name = parts.path.lstrip("/")
     with psycopg.connect(urlunsplit(parts._replace(path="/postgres")), autocommit=True) as server:
-        if fresh:
-            server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
         if not server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
@@ -182,11 +210,11 @@ def rows_file(size: int) -> Path:
     return path
 
 
-def arguments(run: Callable[[int, str], None]) -> tuple[list[int], bool] | None:
+def arguments(run: Callable[[int, str], None], default: Sequence[int] = SIZES) -> tuple[list[int], bool] | None:
     """Sizes and whether to measure again; None in the process of one measurement, which `run` has then done."""
     given = sys.argv[1:]
     if len(given) == 2 and given[0].isdigit() and not given[1].isdigit() and given[1] != "again":
         run(int(given[0]), given[1])
         return None
     sizes = [int(size.replace(",", "").replace("_", "")) for size in given if size != "again"]
-    return sizes or list(SIZES), "again" in given
+    return sizes or list(default), "again" in given

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from agreement.coefficients import Ratings, bootstrap
+from agreement.coefficients import statistic as statistics
 from agreement.coefficients.cohen import cohen_statistic
 from agreement.coefficients.distances import ordinal
 from agreement.coefficients.krippendorff import alpha_statistic
@@ -76,7 +77,7 @@ def test_chunks_give_the_same_replicates(monkeypatch: pytest.MonkeyPatch) -> Non
     statistic = alpha_statistic(ordinal(ratings), 3)
     (whole,) = bootstrap.resample(ratings, [statistic], seed=2, replicates=50)
     monkeypatch.setattr(bootstrap, "CHUNK_CELLS", 20)
-    monkeypatch.setattr(bootstrap, "KEPT_CELLS", 0)
+    monkeypatch.setattr(statistics, "KEPT_CELLS", 0)
     (parts,) = bootstrap.resample(ratings, [statistic], seed=2, replicates=50)
     assert np.allclose(whole, parts, equal_nan=True)
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, declared, multilabel, summarise, summary
+from agreement.coefficients import Ratings, declared, multilabel, summarise, table_intervals
 from agreement.coefficients.cohen import cohen
 from agreement.coefficients.distances import linear, quadratic
 from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
@@ -80,7 +80,7 @@ def test_the_expert_has_intervals_over_items() -> None:
 def test_the_expert_on_a_scale_has_weighted_figures_too() -> None:
     ratings = Ratings.from_matrix([[1, 2, 3, 1, 2], [1, 3, 3, 2, 2], [2, 2, 3, 1, None]], [1, 2, 3])
     statistics = summarise(ratings, "ordinal", seed=1, replicates=50, expert=0)["statistics"]
-    statistics |= declared.against(ratings, 0, [[0, 1, 4], [1, 0, 1], [4, 1, 0]], summary.Plan(1, 50))
+    statistics |= declared.against(ratings, 0, [[0, 1, 4], [1, 0, 1], [4, 1, 0]], table_intervals.Plan(1, 50))
     others = Ratings.from_pairs([1, 3, 3, 2, 2, 2, 2, 3, 1], [1, 2, 3, 1, 2, 1, 2, 3, 1], [1, 2, 3])
     for name, distance in (("linear", linear), ("quadratic", quadratic), ("custom", quadratic)):
         pooled = statistics[f"expert_weighted_kappa_{name}"]
@@ -117,7 +117,7 @@ def test_every_coefficient_has_a_standard_error_and_so_has_the_expert() -> None:
 
 
 def test_an_interval_that_would_take_too_long_is_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summary, "MOST_PRODUCTS", 10_000)
+    monkeypatch.setattr(table_intervals, "MOST_PRODUCTS", 10_000)
     statistics = summarise(ratings_of(cases()["gwet_raw4raters"]), "nominal", seed=1, replicates=50)["statistics"]
     assert "interval" in statistics["krippendorff_alpha_nominal"]
     assert statistics["conger_kappa"]["no_interval"].startswith("There are too many patterns")
