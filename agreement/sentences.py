@@ -171,6 +171,11 @@ def run_notes(result: Mapping[str, Any]) -> list[str]:
 def observed(entry: Entry, statistics: Mapping[str, Any]) -> str:
     """Observed and expected agreement behind the headline."""
     percent = statistics.get("percent_agreement", {})
+    if "exact_f1" in statistics and "observed" in entry:
+        return _("Observed agreement of tokens %(observed)s, expected by chance %(expected)s.") % {
+            "observed": number(entry["observed"]),
+            "expected": number(entry["expected"]),
+        }
     if "observed" in entry and "expected" in entry:
         return _("Observed agreement %(observed)s, expected by chance %(expected)s.") % {
             "observed": number(entry["observed"]),
@@ -222,26 +227,28 @@ def cannot_tell(result: Mapping[str, Any], draw: Draw) -> list[str]:
 def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
     result = run.result
     said = []
-    about = {"seed": result["seed"], "replicates": entry.get("replicates", 0)}
+    pseudo = _("one pseudo-item spread over all cells")
+    if result.get("level") == "spans":
+        said.append(_("Items are drawn anew, so that the spans of one text stay together."))
+        pseudo = _("one pseudo-item: alike, with other labels, and with nothing in common, a third of it each")
+    about = {"seed": result["seed"], "replicates": entry.get("replicates", 0), "pseudo": pseudo}
     if entry.get("method") == "bootstrap":
         text = _("Interval: percentile bootstrap over items, %(replicates)s replicates, seed %(seed)s.")
         said.append(text % about)
     elif is_smoothed(entry):
         text = _(
-            "Interval: smoothed bootstrap (one pseudo-item spread over all cells, a Dirichlet draw), %(replicates)s "
-            "replicates, seed %(seed)s. It stands in for the percentile bootstrap where there are fewer than 100 "
-            "items, fewer than 5 disagreements, or a value of 1."
+            "Interval: smoothed bootstrap (%(pseudo)s, a Dirichlet draw), %(replicates)s replicates, seed %(seed)s. It "
+            "stands in for the percentile bootstrap where there are fewer than 100 items, fewer than 5 disagreements, "
+            "or a value of 1."
         )
         said.append(text % about)
     parts = [result.get(part) for part in ("statistics", "pairs", "strata", "merged", "weighting")]
     if not is_smoothed(entry) and _has_smoothed(parts):
-        said.append(
-            _(
-                "An interval marked “smoothed” in the tables is of a smoothed bootstrap (one pseudo-item spread over "
-                "all cells, a Dirichlet draw): that part has fewer than 100 items, fewer than 5 disagreements, or a "
-                "value of 1."
-            )
+        text = _(
+            "An interval marked “smoothed” in the tables is of a smoothed bootstrap (%(pseudo)s, a Dirichlet draw): "
+            "that part has fewer than 100 items, fewer than 5 disagreements, or a value of 1."
         )
+        said.append(text % about)
     if entry.get("undefined_share"):
         share = f"{100 * entry['undefined_share']:.1f}"
         said.append(_("%(share)s %% of the replicates were undefined and are left out.") % {"share": share})

@@ -227,3 +227,28 @@ def test_unnamed_raters_stand_on_either_side_of_the_table_in_different_draws() -
     # Anna's nine complaints are Ben's praise: the cell is on either side of the diagonal.
     assert {each.heat.rows[0][1][1].count for each in shown} == {9, 0}
     assert {each.pairs.rows[0].table[0][1][1] for each in shown} == {9, 0}
+
+
+def test_spans_have_nothing_bare_on_their_page() -> None:
+    shown = page(tables.result("spans", ["praise", "fault"], SPANS))
+
+    assert shown.agreement.startswith("Observed agreement of tokens ")
+    assert [step["symbol"] for step in shown.arithmetic] == ["D_o", "D_e", "alpha", "exact F1", "overlap F1"]
+    assert any("one pseudo-item: alike, with other labels" in sentence for sentence in shown.method)
+    assert shown.figure.smoothed
+
+
+def test_spans_with_an_expert_have_everybody_beside_them() -> None:
+    rows = [((*answers[:2], answers[1], answers[-1]), stratum, n) for answers, stratum, n in SPANS]
+    shown = page(tables.result("spans", ["praise", "fault"], rows, expert=str(CARA.uuid)))
+
+    assert shown.expert is not None
+    assert [figure.title for figure in shown.expert.figures] == [
+        "F1 with the expert of spans with the same borders and label",
+        "F1 with the expert of spans that overlap by more than half, whatever the label",
+        "F1 with the expert of tokens inside spans, with their label",
+    ]
+    exact = shown.expert.lists[0]
+    assert exact.title == "F1 of each rater with the expert, spans with the same borders and label"
+    assert [(row.title, row.value) for row in exact.rows][1] == ("Ben", "1.00")
+    assert not any("expert" in each.title for each in shown.beside)
