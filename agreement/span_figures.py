@@ -72,7 +72,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "disagreements": round(figures.total(DISPUTED)),
         "pairs": _pairs(matrix, seed),
         "strata": [
-            {"stratum": name, "n": round(part.n), **_alpha(part, seed)}
+            {"stratum": name, "n": round(part.n), **alpha(part, seed)}
             for name, part in ((name, spans.whole.figures(place)) for place, name in enumerate(matrix.strata))
         ],
         "weighting": _weighting(matrix, figures, statistics[ALPHA]),
@@ -119,7 +119,7 @@ def of_measures(figures: SpanFigures, measures: Mapping[Hashable, Measure], seed
     return found
 
 
-def _alpha(figures: SpanFigures, seed: int) -> Entry:
+def alpha(figures: SpanFigures, seed: int) -> Entry:
     """The headline of some items."""
     return of_measures(figures, {ALPHA: figures.whole()[ALPHA]}, seed)[ALPHA]
 
@@ -257,7 +257,16 @@ def _difference(others: Others, figures: SpanFigures, seed: int) -> Entry | None
     """This draw minus the newest closed one of the MAJOR before, both cut into tokens in the same way."""
     if others.earlier is None or others.before is None:
         return None
-    sides = figures, markings_of(others.before).whole.figures()
+    found = apart(figures, markings_of(others.before).whole.figures(), seed)
+    if found is None:
+        return None
+    about = {"draw": str(others.earlier.uuid), "version": others.earlier.wave.version.number}
+    return about | {"key": ALPHA, "title": TITLES[ALPHA], **found}
+
+
+def apart(figures: SpanFigures, other: SpanFigures, seed: int) -> Entry | None:
+    """Alpha of some items minus that of other ones, each resampled by itself; None where one is undefined."""
+    sides = figures, other
     measures = [side.whole()[ALPHA] for side in sides]
     values = [side.estimate(measure).value for side, measure in zip(sides, measures, strict=True)]
     if values[0] is None or values[1] is None:
@@ -268,18 +277,9 @@ def _difference(others: Others, figures: SpanFigures, seed: int) -> Entry | None
         measure.values(side.resample(seed=stream, method=method))
         for side, measure, stream, method in zip(sides, measures, streams, methods, strict=True)
     ]
-    method, value = max(methods), values[0] - values[1]  # smoothed if either is
+    value, method = values[0] - values[1], max(methods)  # smoothed if either is
     found = bootstrap.percentile(drawn[0] - drawn[1], level=bootstrap.LEVEL, method=method, seed=seed, holding=value)
-    return {
-        "draw": str(others.earlier.uuid),
-        "version": others.earlier.wave.version.number,
-        "key": ALPHA,
-        "title": TITLES[ALPHA],
-        "value": value,
-        "se": None,
-        "p": None,
-        **span_of(found),
-    }
+    return {"value": value, "se": None, "p": None, **span_of(found)}
 
 
 def _pooled(others: Others, draw: Draw, matrix: Matrix, seed: int) -> Entry | None:
@@ -288,7 +288,7 @@ def _pooled(others: Others, draw: Draw, matrix: Matrix, seed: int) -> Entry | No
     parts = [markings_of(part) for _, part in others.siblings] + [markings_of(matrix)]
     figures = together(parts).figures()
     waves = [*(other.wave.number for other, _ in others.siblings), draw.wave.number]
-    return {"waves": waves, "key": ALPHA, "title": TITLES[ALPHA], **_alpha(figures, seed)}
+    return {"waves": waves, "key": ALPHA, "title": TITLES[ALPHA], **alpha(figures, seed)}
 
 
 def together(parts: Sequence[Markings]) -> SpanTable:
