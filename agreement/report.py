@@ -255,7 +255,9 @@ def _skips(result: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[st
 def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
     label_names = {label["key"]: label["name"] for label in result["labels"]}
 
-    def named(value: Any) -> Any:
+    def named(key: str, value: Any) -> Any:
+        if key == "title":
+            return _(value)
         if not isinstance(value, str):
             return value
         return names.get(value) or label_names.get(value, value)
@@ -263,7 +265,8 @@ def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
     # Two labels as one have a table of their own where the result has it.
     told = [each for each in result["diagnostics"] if not each["key"].startswith("merge") or not result.get("merged")]
     return [
-        reasons.diagnostic(each["key"], {key: named(value) for key, value in each["numbers"].items()}) for each in told
+        reasons.diagnostic(each["key"], {key: named(key, value) for key, value in each["numbers"].items()})
+        for each in told
     ]
 
 
