@@ -72,9 +72,10 @@ def _of_sets(found: Entry, matrix: Matrix, protocol: Protocol, coefficient: Coef
     """A summary of sets with its tables by label, and each label with the expert."""
     found = set_figures.named(found, matrix.ratings, matrix.labels)
     if protocol.expert and not matrix.ratings.exchangeable:
-        key, labels = set_figures.WITH_EXPERT, [label.key for label in matrix.labels]
-        found["statistics"][key] = set_figures.with_expert(matrix.ratings, labels, protocol.expert, seed)
-        found["titles"][key] = set_figures.TITLES[key]
+        labels = [label.key for label in matrix.labels]
+        with_expert = set_figures.with_expert(matrix.ratings, labels, protocol.expert, seed)
+        found["statistics"] |= with_expert
+        found["titles"] |= {key: set_figures.TITLES[key] for key in with_expert}
     return found
 
 

@@ -101,6 +101,7 @@ class Report:
     diagnostics: list[str]
     cannot_tell: list[str]
     arithmetic: list[dict[str, str]]
+    arithmetic_note: str
     method: list[str]
     comparisons: list[str] = field(default_factory=list)
 
@@ -177,6 +178,7 @@ def of(
         diagnostics=_diagnostics(result, names),
         cannot_tell=sentences.cannot_tell(result, draw),
         arithmetic=_arithmetic(result),
+        arithmetic_note=_arithmetic_note(result),
         method=sentences.method(run, draw, entry),
         comparisons=sentences.comparisons(run),
     )
@@ -270,11 +272,21 @@ def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
     ]
 
 
+def _arithmetic_note(result: Mapping[str, Any]) -> str:
+    """Why some steps have no numbers, where they have none (see `people`)."""
+    if all(step["numbers"] for step in result["arithmetic"]):
+        return ""
+    return _(
+        "Left out: what sets the totals of the one rater beside those of the other. You read the raters by number, and "
+        "with these totals the numbers would tell who is who."
+    )
+
+
 def _arithmetic(result: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
         {
             **step,
-            "numbers": reasons.bare(step["numbers"]),
+            "numbers": reasons.bare(step["numbers"]) or _("left out"),
             "value": _("0/0, undefined") if step["value"] is None else reasons.bare(f"{step['value']:.4g}"),
         }
         for step in result["arithmetic"]

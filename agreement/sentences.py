@@ -249,6 +249,13 @@ def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
             "that part has fewer than 100 items, fewer than 5 disagreements, or a value of 1."
         )
         said.append(text % about)
+    share = result["statistics"].get("percent_agreement", {})
+    if share.get("method") == "wilson":
+        said.append(_("Interval of percent agreement: Wilson’s, as each item has two ratings and agrees or does not."))
+    elif share.get("interval"):
+        said.append(
+            _("Interval of percent agreement: of items drawn anew, as those with more ratings than two agree in part.")
+        )
     if entry.get("undefined_share"):
         share = f"{100 * entry['undefined_share']:.1f}"
         said.append(_("%(share)s %% of the replicates were undefined and are left out.") % {"share": share})

@@ -42,6 +42,8 @@ PER_RATER = {
     "weighted_kappa_linear": "expert_weighted_kappa_linear_per_rater",
     "weighted_kappa_quadratic": "expert_weighted_kappa_quadratic_per_rater",
 }
+# What is a share of items where each of them has two ratings.
+SHARES = ("percent_agreement", "percent_agreement_pooled_pairs", "expert_percent_agreement")
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
 # Sums of a statistic with a standard error: its gradient takes their square.
@@ -216,8 +218,9 @@ def table_intervals(
     groups: dict[tuple[bool, str], list[str]] = {}
     for key, statistic in statistics.items():
         answer = answers[key]
-        if key == "percent_agreement" and ratings.n_raters == 2:
-            spans[key] = intervals.wilson(answer.n - disputed, answer.n, plan.level)
+        share = share_interval(key, ratings, answer, plan)
+        if share is not None:
+            spans[key] = share
         elif answer.value is not None:
             small = bootstrap.too_small(answer.n, disputed, answer.value)
             method = bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP
@@ -226,6 +229,15 @@ def table_intervals(
         chosen = {key: statistics[key] for key in keys}
         spans |= _drawn(ratings if by_rater else ratings.forget_raters(), chosen, answers, method, plan)
     return spans
+
+
+def share_interval(key: str, ratings: Ratings, answer: Estimate, plan: Plan) -> Interval | None:
+    """Wilson's interval of percent agreement where every item has two ratings, so that it agrees or does not; None
+    for all else. An item with more ratings may agree in part, and then the items are resampled."""
+    paired = ratings.keep(ratings.sizes >= 2)
+    if key not in SHARES or answer.value is None or not (paired.sizes == 2).all():
+        return None
+    return intervals.wilson(answer.n - paired.n_disputed, answer.n, plan.level)
 
 
 def _drawn(
@@ -361,7 +373,9 @@ def one(ratings: Ratings, coefficient: Coefficient, plan: Plan) -> dict[str, Any
     statistic = coefficient.statistic(items)
     span = None
     if plan.wanted:
-        span = bootstrap.interval(items, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level)
+        span = share_interval(coefficient.key, items, answer, plan) or bootstrap.interval(
+            items, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level
+        )
     error = coefficient.standard_error(ratings) if coefficient.standard_error else None
     found = entry(answer, span, error.value if error else None)
     if ratings.populations is not None:

@@ -252,3 +252,33 @@ def test_spans_with_an_expert_have_everybody_beside_them() -> None:
     assert exact.title == "F1 of each rater with the expert, spans with the same borders and label"
     assert [(row.title, row.value) for row in exact.rows][1] == ("Ben", "1.00")
     assert not any("expert" in each.title for each in shown.beside)
+
+
+def test_sets_with_an_expert_have_the_whole_set_and_the_reason_of_a_label_nobody_used() -> None:
+    found = tables.result("multilabel", ["list", "map", "menu"], SETS, expert=str(BEN.uuid))
+    shown = page(found)
+
+    assert shown.expert is not None
+    assert [(each.title, each.value) for each in shown.expert.figures] == [
+        ("Exact-set agreement with the expert (the very same labels)", ".75")
+    ]
+    unused = shown.expert.lists[0].rows[2]
+    assert (unused.title, unused.why.startswith("undefined: Nobody used this label")) == ("Menu", True)
+
+
+def test_arithmetic_says_why_numbers_are_left_out_for_whom_reads_raters_by_number() -> None:
+    result = tables.result("nominal", LABELS, SAID)
+    named, unnamed = page(result), page(result, unnamed=UUID(int=7))
+
+    assert named.arithmetic_note == ""
+    assert [step["numbers"] for step in unnamed.arithmetic].count("left out") == 1
+    assert unnamed.arithmetic_note.startswith("Left out: what sets the totals of the one rater beside")
+
+
+def test_method_says_how_percent_agreement_has_its_interval() -> None:
+    two = page(tables.result("nominal", LABELS, SAID)).method
+    said = [((a, b, a if n % 2 else b), "", n) for (a, b), _stratum, n in SAID]
+    three = page(tables.result("nominal", LABELS, said)).method
+
+    assert any("Wilson’s, as each item has two ratings" in sentence for sentence in two)
+    assert any("of items drawn anew, as those with more ratings than two" in sentence for sentence in three)
