@@ -17,6 +17,7 @@ BY_RATER = {
     "expert_weighted_kappa_quadratic_per_rater": gettext_noop(
         "Weighted kappa of each rater with the expert (quadratic)"
     ),
+    "expert_percent_agreement_per_rater": gettext_noop("Exact-set agreement of each rater with the expert"),
     "expert_exact_f1_per_rater": gettext_noop(
         "F1 of each rater with the expert, spans with the same borders and label"
     ),
@@ -33,10 +34,6 @@ class Listed:
     rows: list[Figure]
     axis: Axis
 
-    @property
-    def smoothed(self) -> bool:
-        return worded.has_smoothed(self.rows)
-
 
 @dataclass(frozen=True)
 class Expert:
@@ -48,7 +45,7 @@ class Expert:
 
     @property
     def smoothed(self) -> bool:
-        return worded.has_smoothed(self.figures)
+        return worded.has_smoothed([*self.figures, *(row for each in self.lists for row in each.rows)])
 
 
 def of(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | None:

@@ -30,8 +30,8 @@ The result is plain data, and what pages, API, exports and the recompute kit rea
                    Then statistics have expert_kappa_pooled (or, on a scale, expert_weighted_kappa_linear and _quadratic
                    too), expert_percent_agreement, and lists of the same by rater: expert_kappa_per_rater,
                    expert_weighted_kappa_linear_per_rater, …_quadratic_per_rater. Of sets: expert_kappa_per_label (a
-                   list by label) and expert_percent_agreement. Of
-                   spans: expert_exact_f1, expert_overlap_f1, expert_token_f1, each also as a list …_per_rater
+                   list by label) and expert_percent_agreement. Of spans: expert_exact_f1, expert_overlap_f1,
+                   expert_token_f1. Of both kinds each share is also a list by rater, …_per_rater
   merged           [{labels confused share key title before merged gain worth}], the most confused pair first: the
                    headline as it is and if the two labels were one (two entries, the second with its interval), `share`
                    of all disagreeing pairs of ratings; `worth`: the gain is 0.05 or more. [] for sets and spans

@@ -7,7 +7,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement.charts import number
+from agreement.charts import number, signed
 from agreement.coefficients.bootstrap import SMOOTHED
 from agreement.models import Run
 from annotations import imported
@@ -58,7 +58,9 @@ def units(result: Mapping[str, Any]) -> str:
     }
     said = _("Alpha compares %(total)s tokens, %(inside)s of them inside a span of somebody.")
     if about["threshold"]:
-        said = f"{said} {_('Two spans overlap when they share more than %(threshold)s of what either covers.')}"
+        said = (
+            f"{said} {_('Two spans overlap when they share more than %(threshold)s of what the two cover together.')}"
+        )
     return f"{said % about} {_(found['title'])}"
 
 
@@ -103,7 +105,7 @@ def comparisons(run: Run) -> list[str]:
             "new": run.draw.wave.version.number,
             "old": found["version"],
             "title": _(found["title"]),
-            "value": f"+{number(found['value'])}" if found["value"] > 0 else number(found["value"]),
+            "value": signed(found["value"]),
             "between": between(found),
         }
         said.append(
@@ -252,7 +254,7 @@ def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
     share = result["statistics"].get("percent_agreement", {})
     if share.get("method") == "wilson":
         said.append(_("Interval of percent agreement: Wilson’s, as each item has two ratings and agrees or does not."))
-    elif share.get("interval"):
+    elif share.get("interval") and any(int(size) > 2 for size in result["coverage"]["items_by_ratings"]):
         said.append(
             _("Interval of percent agreement: of items drawn anew, as those with more ratings than two agree in part.")
         )

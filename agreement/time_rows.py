@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement import differences, report, sentences
+from agreement import charts, report, sentences
 from agreement.by_time import DAY, ByTime, Part
 from agreement.report import Strata
 
@@ -67,9 +67,11 @@ def _change(found: ByTime) -> str:
     if difference is None or not difference.get("interval"):
         return _("The last part and the first cannot be compared: the figure of one of them is undefined.")
     low, high = difference["interval"]
-    about = {"value": differences.signed(difference["value"]), "between": sentences.between(difference)}
+    about = {"value": charts.signed(difference["value"]), "between": sentences.between(difference)}
     if low <= 0 <= high:
-        said = _("The last part minus the first: %(value)s, %(between)s. That holds 0: they are not told apart.")
+        said = _(
+            "The last part minus the first: %(value)s, %(between)s. The interval holds 0: they are not told apart."
+        )
     elif low > 0:
         said = _("The last part minus the first: %(value)s, %(between)s. Agreement was higher in the last part.")
     else:

@@ -27,7 +27,7 @@ def _alpha(figures: SpanFigures) -> list[Step]:
     expected = 1.0 - sum(count * (count - 1.0) for count in counts) / (n * (n - 1.0)) if n > 1 else 0.0
     varies = sum(count > 0 for count in counts) > 1
     return [
-        Step("D_o", "tokens paired with another answer / tokens", f"{short(unlike)} / {short(n)}", observed),
+        Step("D_o", "answers on a token paired with another one / answers", f"{short(unlike)} / {short(n)}", observed),
         Step(
             "D_e",
             "1 − sum of n_k (n_k − 1) / (n (n − 1))",
@@ -50,5 +50,5 @@ def _f1(figures: SpanFigures) -> list[Step]:
         matched = figures.total(key)
         value = 2.0 * matched / spans if spans else None
         numbers = f"2·{short(matched)} / {short(spans)}"
-        steps.append(Step(symbol, "2 · matched spans / spans of both", numbers, value))
+        steps.append(Step(symbol, "2 · spans that match / spans of the two, of all pairs", numbers, value))
     return steps

@@ -262,6 +262,8 @@ def test_sets_with_an_expert_have_the_whole_set_and_the_reason_of_a_label_nobody
     assert [(each.title, each.value) for each in shown.expert.figures] == [
         ("Exact-set agreement with the expert (the very same labels)", ".75")
     ]
+    by_rater = {each.title: [(row.title, row.value) for row in each.rows] for each in shown.expert.lists}
+    assert by_rater["Exact-set agreement of each rater with the expert"] == [("Anna", ".75")]
     unused = shown.expert.lists[0].rows[2]
     assert (unused.title, unused.why.startswith("undefined: Nobody used this label")) == ("Menu", True)
 
@@ -282,3 +284,10 @@ def test_method_says_how_percent_agreement_has_its_interval() -> None:
 
     assert any("Wilson’s, as each item has two ratings" in sentence for sentence in two)
     assert any("of items drawn anew, as those with more ratings than two" in sentence for sentence in three)
+
+
+def test_label_of_a_set_by_three_people_has_an_alpha_and_is_called_so() -> None:
+    rows = [((a, b, a), stratum, n) for (a, b), stratum, n in SETS]
+
+    assert page(tables.result("multilabel", ["list", "map"], rows)).classes.title == "alpha of the label"
+    assert page(tables.result("spans", ["praise", "fault"], SPANS)).classes.title == "alpha of the label, on tokens"

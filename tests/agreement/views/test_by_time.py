@@ -168,7 +168,7 @@ def test_parts_that_are_not_told_apart_say_so(client_of, version, people, lead) 
     page = client_of(lead).get(address(draw)).content.decode()
 
     assert "The last part minus the first: .00, 95 % between" in page
-    assert "That holds 0: they are not told apart." in page
+    assert "The interval holds 0: they are not told apart." in page
 
 
 @pytest.mark.django_db
