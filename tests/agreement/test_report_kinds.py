@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.template.loader import render_to_string
 
-from agreement import confusions, people, reasons, report
+from agreement import confusions, methods, people, reasons, report
 from agreement.models import Run
 from annotations.models import Draw, Wave
 from projects.models import GuidelineVersion, Project
@@ -291,3 +291,10 @@ def test_label_of_a_set_by_three_people_has_an_alpha_and_is_called_so() -> None:
 
     assert page(tables.result("multilabel", ["list", "map"], rows)).classes.title == "alpha of the label"
     assert page(tables.result("spans", ["praise", "fault"], SPANS)).classes.title == "alpha of the label, on tokens"
+
+
+def test_methods_paragraph_of_spans_has_their_f1_beside_alpha() -> None:
+    said = methods.beside(tables.result("spans", ["praise", "fault"], SPANS))
+    nothing = methods.beside(tables.result("spans", ["praise", "fault"], [(([], [], TEXT), "", 1)]))
+
+    assert (said, nothing) == (", with an exact F1 of .33 and an overlap F1 of 1.00", "")
