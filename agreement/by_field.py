@@ -5,14 +5,12 @@ draws only: of an open one a small part could tell which of its items are measur
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from agreement import figures, label_figures, matrices, patterns
+from agreement import matrices, patterns, splits
 from agreement.coefficients.coefficient import MULTILABEL, NOMINAL, ORDERED
 from agreement.models import Run
-from agreement.protocol import Protocol
 from annotations.models import Draw
 from projects.models import Batch, Question
 
@@ -42,28 +40,5 @@ def of(draw: Draw, question: Question, run: Run, field: str, *, at: datetime) ->
         sizes[part] += items
     shown = [part for part, _items in sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:MOST_PARTS]]
     rows = [(tuple(answers.get(one.pk) for one in people), part, n) for _draw, answers, part, n in found]
-    return _entries(draw, question, run, people, rows, shown, sizes), len(sizes) - len(shown)
-
-
-def _entries(
-    draw: Draw,
-    question: Question,
-    run: Run,
-    people: Sequence[Any],
-    rows: Sequence[matrices.Row],
-    shown: Sequence[str],
-    sizes: Counter[str],
-) -> list[dict[str, Any]]:
-    # All of each part was measured: none stands for more items than another.
-    whole = {part: (sizes[part], sizes[part]) for part in shown}
-    kept = [row for row in rows if row[1] in whole]
-    matrix = matrices.of_rows(draw, question, tuple(question.labels.all()), tuple(people), kept, whole)
-    protocol = Protocol.from_json(draw.protocol, [question])
-    known = label_figures.coefficients(protocol, matrix.ratings, matrix.level)
-    coefficient, seed = known[run.result["headline"]["key"]], figures.seed_of(draw, question.key)
-    entries = []
-    for place, part in enumerate(matrix.strata):
-        ratings = matrix.in_stratum(place)
-        entry = label_figures.entry_of(coefficient, ratings, seed)
-        entries.append({"stratum": part, "n": round(ratings.n_paired), **entry})
-    return entries
+    split = splits.of_rows(draw, question, run, people, rows, {part: sizes[part] for part in shown})
+    return split.entries(), len(sizes) - len(shown)

@@ -168,6 +168,12 @@ def number(value: float, digits: int = 2) -> str:
     return f"−{text}" if value < 0 and text.strip(".0") else text
 
 
+def signed(value: float) -> str:
+    """A difference as it is printed, with its sign; none where it rounds to nothing."""
+    shown = number(value)
+    return f"+{shown}" if value > 0 and shown.strip(".0") else shown
+
+
 def _bottom(values: Sequence[float | None]) -> float:
     """The lower end of an axis that ends at 1: 0, or the next fifth below the lowest value."""
     lowest = min((value for value in values if value is not None), default=0.0)

@@ -92,14 +92,13 @@ class PerLabel:
 
 def key_of(result: Mapping[str, Any]) -> tuple[str, str]:
     """The statistic of a label against the rest, and its title."""
-    by_level = {"multilabel": _("kappa of the label"), "spans": _("alpha of the label, on the units")}
-    for key, title in (
-        ("per_class_kappa", _("kappa against the rest")),
-        ("per_class_alpha", _("alpha against the rest")),
-    ):
-        if key in result["statistics"]:
-            return key, by_level.get(result.get("level", ""), title)
-    return "", ""
+    level = result.get("level")
+    if "per_class_kappa" in result["statistics"]:
+        return "per_class_kappa", _("kappa of the label") if level == "multilabel" else _("kappa against the rest")
+    if "per_class_alpha" not in result["statistics"]:
+        return "", ""
+    titles = {"multilabel": _("alpha of the label"), "spans": _("alpha of the label, on tokens")}
+    return "per_class_alpha", titles.get(str(level), _("alpha against the rest"))
 
 
 def classes(result: Mapping[str, Any], raters: list[str], gate: OfQuestion) -> Classes:
@@ -139,7 +138,7 @@ def merges(result: Mapping[str, Any]) -> list[Merge]:
                 f"{100 * each['share']:.0f}",
                 worded.of("", each["before"]),
                 worded.of("", each["merged"]),
-                "" if gain is None else (f"+{charts.number(gain)}" if gain > 0 else charts.number(gain)),
+                "" if gain is None else charts.signed(gain),
                 bool(each["worth"]),
             )
         )

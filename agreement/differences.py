@@ -10,8 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agreement import runs, sentences
-from agreement.charts import number
+from agreement import charts, runs, sentences
 from agreement.models import Run
 from annotations.models import Draw
 
@@ -45,7 +44,7 @@ class Difference:
 
     @property
     def shown(self) -> str:
-        return signed(self.value)
+        return charts.signed(self.value)
 
     @property
     def interval(self) -> str:
@@ -107,11 +106,6 @@ def observed_before(found: Iterable[Run], closed: Iterable[Draw]) -> dict[tuple[
     newest = runs.newest_of([draw for draw in closed if draw.pk in uuids])
     shares = {(uuids[pk], key): _share(run.result) for (pk, key), run in newest.items()}
     return {which: share for which, share in shares.items() if share is not None}
-
-
-def signed(value: float) -> str:
-    """A difference with its sign; none where it rounds to nothing."""
-    return f"+{number(value)}" if value > 0 else number(value)
 
 
 def _share(result: Mapping[str, Any]) -> float | None:

@@ -17,6 +17,12 @@ BY_RATER = {
     "expert_weighted_kappa_quadratic_per_rater": gettext_noop(
         "Weighted kappa of each rater with the expert (quadratic)"
     ),
+    "expert_percent_agreement_per_rater": gettext_noop("Exact-set agreement of each rater with the expert"),
+    "expert_exact_f1_per_rater": gettext_noop(
+        "F1 of each rater with the expert, spans with the same borders and label"
+    ),
+    "expert_overlap_f1_per_rater": gettext_noop("F1 of each rater with the expert, spans that overlap"),
+    "expert_token_f1_per_rater": gettext_noop("F1 of each rater with the expert, tokens inside spans"),
 }
 
 
@@ -27,10 +33,6 @@ class Listed:
     title: str
     rows: list[Figure]
     axis: Axis
-
-    @property
-    def smoothed(self) -> bool:
-        return worded.has_smoothed(self.rows)
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Expert:
 
     @property
     def smoothed(self) -> bool:
-        return worded.has_smoothed(self.figures)
+        return worded.has_smoothed([*self.figures, *(row for each in self.lists for row in each.rows)])
 
 
 def of(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | None:
@@ -51,7 +53,7 @@ def of(result: Mapping[str, Any], names: Mapping[str, str]) -> Expert | None:
     found = result.get("expert")
     statistics = result["statistics"]
     if not found or not any(key.startswith("expert_") for key in statistics):
-        return None  # for spans there is no figure against an expert
+        return None  # a result of an engine that had none against an expert
     pooled = [key for key, entry in statistics.items() if key.startswith("expert_") and isinstance(entry, Mapping)]
     lists = [key for key, rows in statistics.items() if key.startswith("expert_") and isinstance(rows, list)]
     about = {"name": names.get(found["rater"], found["rater"]), "items": sentences.items(found["rated"])}

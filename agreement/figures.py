@@ -1,6 +1,6 @@
 """What one computation keeps: the kernel's figures for one draw and question, with all that stands beside them.
 
-The result is plain data, and what pages, API, exports and the recompute kit read. SCHEMA 2:
+The result is plain data, and what pages, API, exports and the recompute kit read. SCHEMA 3:
 
   schema interim question level engine seed     `level`: nominal, ordinal, multilabel or spans; free text has no result
   labels           [{key name value}] in declared order; `answers` too, of sets: the distinct ones that were given
@@ -29,8 +29,9 @@ The result is plain data, and what pages, API, exports and the recompute kit rea
   expert           None, or {rater rated}: the one whom the protocol names, and how many items they rated here.
                    Then statistics have expert_kappa_pooled (or, on a scale, expert_weighted_kappa_linear and _quadratic
                    too), expert_percent_agreement, and lists of the same by rater: expert_kappa_per_rater,
-                   expert_weighted_kappa_linear_per_rater, …_quadratic_per_rater. Of sets: expert_kappa_per_label. Of
-                   spans: the pairs with the expert are in `pairs`
+                   expert_weighted_kappa_linear_per_rater, …_quadratic_per_rater. Of sets: expert_kappa_per_label (a
+                   list by label) and expert_percent_agreement. Of spans: expert_exact_f1, expert_overlap_f1,
+                   expert_token_f1. Of both kinds each share is also a list by rater, …_per_rater
   merged           [{labels confused share key title before merged gain worth}], the most confused pair first: the
                    headline as it is and if the two labels were one (two entries, the second with its interval), `share`
                    of all disagreeing pairs of ratings; `worth`: the gain is 0.05 or more. [] for sets and spans
@@ -42,8 +43,9 @@ The result is plain data, and what pages, API, exports and the recompute kit rea
   difference       None, or {draw version key title, **entry, se, p}: this draw minus the newest one of the MAJOR before
   pooled           None, or {waves key title, **entry}
 
-An entry is {value n}, with observed, expected, se, interval, method, level, replicates, undefined_share and weighted
-where there are such; or {undefined sentence n}. Statistics by label, in declared order: specific_agreement,
+An entry is {value n}, with observed, expected, observed_disagreement, expected_disagreement, se, interval, method,
+level, replicates, undefined_share and weighted where there are such; or {undefined sentence n}. What is a share (F1,
+percent agreement) has no expected agreement. Statistics by label, in declared order: specific_agreement,
 per_class_kappa (two raters) or per_class_alpha: of the label against the rest. Of sets: percent_agreement is exact-set
 agreement, krippendorff_alpha_masi, _jaccard, _nominal, macro_mean_kappa (never without the list). Of spans:
 krippendorff_alpha_nominal (on tokens), exact_f1, boundary_f1, label_agreement, overlap_f1, token_f1, and by label
@@ -72,7 +74,7 @@ from annotations.enums import AssignmentState
 from annotations.models import Assignment, Draw
 from projects.models import Membership, Question
 
-SCHEMA = 2
+SCHEMA = 3
 # Values of the protocol that are as if they were not there.
 SILENT = {"minimum_uses": MINIMUM_USES}
 

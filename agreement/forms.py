@@ -58,7 +58,8 @@ class ProtocolForm(forms.Form):
         required=False,
         help_text=gettext_lazy(
             "One person whose labels the others are compared with: the headline is then agreement with this expert, "
-            "and everybody has a figure of their own with them. It counts the overlap items that they rate."
+            "and everybody has a figure of their own with them. Of sets of labels and of spans it stands beside the "
+            "headline. It counts the overlap items that they rate."
         ),
     )
     minimum_n = forms.IntegerField(

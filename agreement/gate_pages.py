@@ -188,12 +188,13 @@ def of(draw: Draw, decisions: Iterable[GateDecision], questions: Iterable[Questi
 
 def outcome(decision: GateDecision) -> str:
     """What a gate decided, in a word. It lets go where nothing was judged, and that is no pass: nothing was tested."""
-    if _judged_nothing(decision):
+    if judged_nothing(decision):
         return _("not judged") if _has_threshold(decision) else _("no threshold")
     return str(GateOutcome(decision.outcome).label)
 
 
-def _judged_nothing(decision: GateDecision) -> bool:
+def judged_nothing(decision: GateDecision) -> bool:
+    """Whether it let go because no threshold was set, or none could be judged: no pass of anything."""
     found = decision.details
     return decision.outcome == GateOutcome.PASS and all(finding["outcome"] == NONE for finding in found)
 
@@ -207,7 +208,7 @@ def reason(decision: GateDecision, questions: Iterable[Question]) -> str:
     """Why it decided so; older decisions have the keys of the questions, which become their texts here."""
     if decision.by:
         return _("Waived by %(name)s: %(reason)s") % {"name": decision.by.name, "reason": decision.reason}
-    if _judged_nothing(decision):
+    if judged_nothing(decision):
         if _has_threshold(decision):
             return _("Not judged: no label or part that has a threshold was used often enough.")
         return _("Not judged: no threshold is set, so nothing is held back.")

@@ -72,9 +72,10 @@ def _of_sets(found: Entry, matrix: Matrix, protocol: Protocol, coefficient: Coef
     """A summary of sets with its tables by label, and each label with the expert."""
     found = set_figures.named(found, matrix.ratings, matrix.labels)
     if protocol.expert and not matrix.ratings.exchangeable:
-        key, labels = set_figures.WITH_EXPERT, [label.key for label in matrix.labels]
-        found["statistics"][key] = set_figures.with_expert(matrix.ratings, labels, protocol.expert, seed)
-        found["titles"][key] = set_figures.TITLES[key]
+        labels = [label.key for label in matrix.labels]
+        with_expert = set_figures.with_expert(matrix.ratings, labels, protocol.expert, seed)
+        found["statistics"] |= with_expert
+        found["titles"] |= {key: set_figures.TITLES[key] for key in with_expert}
     return found
 
 
@@ -305,22 +306,22 @@ def _difference(others: Others, matrix: Matrix, coefficient: Coefficient, seed: 
     if earlier is None or before is None:
         return None
     coefficient = _takes(coefficient, matrix.level, matrix.ratings, before.ratings)
-    sides = coefficient.items(matrix.ratings), coefficient.items(before.ratings)
+    found = apart(coefficient, matrix.ratings, before.ratings, seed)
+    if found is None:
+        return None
+    about = {"draw": str(earlier.uuid), "version": earlier.wave.version.number}
+    return about | {"key": coefficient.key, "title": coefficient.title, **found}
+
+
+def apart(coefficient: Coefficient, ratings: Ratings, other: Ratings, seed: int) -> Entry | None:
+    """A coefficient of some items minus that of other ones; None where one of them is undefined."""
+    sides = coefficient.items(ratings), coefficient.items(other)
     if not all(side.n_paired for side in sides):
         return None
     found = difference_of(*sides, (coefficient.statistic(sides[0]), coefficient.statistic(sides[1])), seed=seed)
     if found is None:
         return None
-    return {
-        "draw": str(earlier.uuid),
-        "version": earlier.wave.version.number,
-        "key": coefficient.key,
-        "title": coefficient.title,
-        "value": found.value,
-        "se": found.standard_error,
-        "p": found.p,
-        **span_of(found.interval),
-    }
+    return {"value": found.value, "se": found.standard_error, "p": found.p, **span_of(found.interval)}
 
 
 def _pooled(others: Others, draw: Draw, matrix: Matrix, coefficient: Coefficient, seed: int) -> Entry | None:

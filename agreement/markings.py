@@ -37,7 +37,8 @@ class Marked:
 
 @dataclass
 class Markings:
-    """The spans of a draw: of all raters, and of each pair of them; who rated which items; what is no answer."""
+    """The spans of a draw: of all raters, of each pair of them, and of all others with the column of the `expert`, if
+    there is one; who rated which items; what is no answer."""
 
     labels: tuple[str, ...]
     strata: tuple[str, ...]
@@ -46,6 +47,8 @@ class Markings:
     rated: Counter[tuple[tuple[int, ...], int]] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
     tokenisation: str = TOKENISATION
+    expert: int | None = None
+    against: SpanTable | None = None
 
     def add(self, item: Marked) -> None:
         """Count one item."""
@@ -57,6 +60,8 @@ class Markings:
         self.rated[codes, stratum] += 1
         found = _placed({place: spans for place, spans in enumerate(known) if spans is not None}, item.tokens)
         self.whole.add(found, stratum)
+        if self.expert is not None and self.against is not None:
+            self.against.add_against(found, self.expert, stratum)
         if len(known) > 2:
             for pair in combinations(sorted(found.marked), 2):
                 of_pair = Item(found.tokens, {place: found.marked[place] for place in pair})
@@ -74,6 +79,7 @@ class Markings:
     def fingerprint(self) -> bytes:
         """The same for equal figures, whatever the order of the items."""
         tables = [self.whole, *(self.pairs[pair] for pair in sorted(self.pairs))]
+        tables += [] if self.against is None else [self.against]
         found = [(self.tokenisation, self.labels, self.strata, sorted(self.pairs), sorted(self.rated.items()))]
         of_tables = [(table.ordered(), sorted(table.table.items()), sorted(table.uses.items())) for table in tables]
         return repr((found, of_tables)).encode()
@@ -92,9 +98,16 @@ class Markings:
         return spans
 
 
-def none(labels: tuple[str, ...], strata: tuple[str, ...], populations: tuple[float, ...] | None) -> Markings:
+def none(
+    labels: tuple[str, ...],
+    strata: tuple[str, ...],
+    populations: tuple[float, ...] | None,
+    expert: int | None = None,
+) -> Markings:
     """No item yet."""
-    return Markings(labels, strata, SpanTable(labels, populations=populations))
+    against = None if expert is None else SpanTable(labels, populations=populations)
+    whole = SpanTable(labels, populations=populations)
+    return Markings(labels, strata, whole, expert=expert, against=against)
 
 
 def tokens_of(content: Mapping[str, Json]) -> dict[str, list[tuple[int, int]]]:

@@ -248,17 +248,22 @@ def _of_spans(
 ) -> dict[int, Matrix]:
     """What was marked in several draws, read item by item in one query."""
     labels = {draw.pk: tuple(asked[draw.pk].labels.all()) for draw in draws}
-    found = {draw.pk: no_spans(draw, labels[draw.pk], sizes.get(draw.pk, {})) for draw in draws}
+    found = {draw.pk: no_spans(draw, labels[draw.pk], by[draw.pk], sizes.get(draw.pk, {})) for draw in draws}
     for item in patterns.answers_by_item(draws, asked[draws[0].pk].key, at):
         answers = tuple(item.answers.get(member.pk) for member in by[item.draw])
         found[item.draw].add(Marked(answers, item.stratum, markings.tokens_of(item.content)))
     return {draw.pk: of_marked(draw, asked[draw.pk], labels[draw.pk], by[draw.pk], found[draw.pk]) for draw in draws}
 
 
-def no_spans(draw: Draw, labels: Iterable[Label], sizes: Mapping[str, tuple[int, int]]) -> Markings:
-    """Where the spans of a draw are counted, item by item; `sizes` as `stratum_sizes` has them."""
+def no_spans(
+    draw: Draw, labels: Iterable[Label], by: Sequence[Membership], sizes: Mapping[str, tuple[int, int]]
+) -> Markings:
+    """Where the spans of a draw are counted, item by item, with a column for each of `by`; `sizes` as `stratum_sizes`
+    has them."""
     populations = None if draw.is_imported else _populations(sizes)
-    return markings.none(tuple(label.key for label in labels), tuple(sizes), populations)
+    named, raters = draw.protocol.get("expert"), [str(member.uuid) for member in by]
+    expert = raters.index(named) if named in raters and not draw.is_anonymous else None
+    return markings.none(tuple(label.key for label in labels), tuple(sizes), populations, expert)
 
 
 def of_marked(

@@ -75,7 +75,7 @@ def _found(sheet: Sheet) -> str:
         return _("For “%(question)s”, %(title)s [%(source)s] is undefined on %(items)s: %(why)s") % about
     about["value"] = number(entry["value"])
     said = _("For “%(question)s”, %(title)s was %(value)s%(interval)s on %(items)s%(percent)s [%(source)s].")
-    return said % {**about, "interval": _interval(entry, result["seed"]), "percent": _percent(result)}
+    return said % {**about, "interval": _interval(entry, result["seed"]), "percent": beside(result)}
 
 
 def of_interval(entry: Mapping[str, Any]) -> str:
@@ -105,7 +105,12 @@ def _interval(entry: Mapping[str, Any], seed: int) -> str:
     return _(" (%(level)s %% confidence interval %(interval)s, %(method)s)") % about
 
 
-def _percent(result: Mapping[str, Any]) -> str:
+def beside(result: Mapping[str, Any]) -> str:
+    """What stands with the headline: percent agreement, or of spans their F1, without which alpha says little."""
+    statistics = result["statistics"]
+    if "value" in statistics.get("exact_f1", {}):
+        about = {key: number(statistics[f"{key}_f1"]["value"]) for key in ("exact", "overlap")}
+        return _(", with an exact F1 of %(exact)s and an overlap F1 of %(overlap)s") % about
     value = percent(result)
     if not value or result["headline"]["key"] == "percent_agreement":
         return ""

@@ -8,7 +8,7 @@ from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agreement import charts, gate_pages, matrices, report, runs, sentences
+from agreement import by_time, charts, gate_pages, matrices, report, runs, sentences
 from agreement.charts import Chart, Reading
 from agreement.enums import GateOutcome
 from agreement.gate_pages import Gate
@@ -32,6 +32,7 @@ class Row:
     coefficient: str
     gate: str
     notes: list[str]
+    time_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,15 @@ def _row(draw: Draw, question: Question, run: Run | None, gate: Gate | None, *, 
         coefficient=_(run.result["headline"]["title"]) if run else "",
         gate=gate.of_question(question).words if gate else "",
         notes=sentences.notes(draw),
+        time_url=_time_url(draw, question, run),
     )
+
+
+def _time_url(draw: Draw, question: Question, run: Run | None) -> str:
+    """Where the figure is read by time, once it is final."""
+    if run is None or run.interim or not by_time.is_offered(draw, question):
+        return ""
+    return reverse("agreement:by-time", args=[draw.wave.project.uuid, draw.uuid, question.key])
 
 
 def _state(draw: Draw, question: Question, run: Run | None, *, seen: bool) -> str:

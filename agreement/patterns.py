@@ -28,6 +28,7 @@ MOST_RATINGS = 10
 class Answered(NamedTuple):
     """An item of a draw with its content, and what each member answered."""
 
+    wave_item: int
     draw: int
     stratum: str
     content: Mapping[str, Json]
@@ -91,11 +92,11 @@ def answers_by_item(draws: Sequence[Draw], key: str, at: datetime) -> Iterator[A
     found = rows.values_list(*fields, "item__content").iterator(chunk_size=2000)
     for _, group in groupby(found, key=lambda row: row[0]):
         given = list(group)
-        _item, draw, stratum, needed, *_rest, content = given[0]
+        wave_item, draw, stratum, needed, *_rest, content = given[0]
         if draw in still_open and (len(given) < needed or max(row[4] for row in given) > at):
             continue
         answers = {member: json.loads(answer) for *_more, member, answer, _content in given if answer is not None}
-        yield Answered(draw, stratum, content, answers)
+        yield Answered(wave_item, draw, stratum, content, answers)
 
 
 def _by_rater(draws: Sequence[Draw], key: str, people: Sequence[int], at: datetime) -> Iterator[Pattern]:
@@ -164,7 +165,21 @@ def by_field(draw: Draw, key: str, field: str, at: datetime) -> Iterator[Pattern
     return _streamed([draw], key, at, part=Coalesce(KeyTextTransform(field, "item__metadata"), Value("", TextField())))
 
 
-def _streamed(draws: Sequence[Draw], key: str, at: datetime, *, part: Any = None) -> Iterator[Pattern]:
+def by_item(draw: Draw, key: str, parts: Mapping[int, str], at: datetime) -> Iterator[Pattern]:
+    """As `of`, with the part of each item (by its place in the wave) as the stratum; items without one are left out."""
+    return (row for row in _streamed([draw], key, at, part_of=parts) if row[2])
+
+
+def completions(draw: Draw) -> Iterator[tuple[int, datetime]]:
+    """When each item of a closed draw was completed: when the last of its measured ratings first came in. Items with
+    fewer than two are left out."""
+    rows = measured_in([draw]).order_by().values("wave_item_id").annotate(given=Count("pk"), last=Max("submitted_at"))
+    return rows.filter(given__gte=2).values_list("wave_item_id", "last").iterator(chunk_size=5000)
+
+
+def _streamed(
+    draws: Sequence[Draw], key: str, at: datetime, *, part: Any = None, part_of: Mapping[int, str] | None = None
+) -> Iterator[Pattern]:
     still_open = {draw.pk for draw in draws if draw.is_open}
     rows = (
         measured_in(draws)
@@ -183,7 +198,8 @@ def _streamed(draws: Sequence[Draw], key: str, at: datetime, *, part: Any = None
     patterns: Counter[tuple[int, tuple[tuple[int, str], ...], str]] = Counter()
     for _, group in groupby(rows.values_list(*fields).iterator(chunk_size=5000), key=lambda row: row[0]):
         found = list(group)
-        _item, draw, stratum, needed, *_rest = found[0]
+        wave_item, draw, stratum, needed, *_rest = found[0]
+        stratum = stratum if part_of is None else part_of.get(wave_item, "")
         if draw in still_open and (len(found) < needed or max(row[4] for row in found) > at):
             continue
         given = tuple(sorted((member, answer) for *_rest, member, answer in found if answer is not None))

@@ -1,7 +1,8 @@
 """Before labelling: how many overlap items a question needs, and what a further rating buys.
 
 Two models of what raters do at an expected kappa: two raters with given margins, and any number of raters who give
-one common label with probability kappa and else label by themselves (common correlation). Pure: no Django.
+one common label with probability kappa and else label by themselves (common correlation). Pure: no Django. What
+cannot be is refused with a code and its numbers; `plan_words` has the sentences.
 """
 
 from __future__ import annotations
@@ -10,12 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
 from agreement.coefficients.ratings import FloatArray
 
 NORMAL = NormalDist()
+
+
+class Refused(ValueError):
+    """A plan that cannot be, or input that makes none: what is wrong, and the numbers of its sentence."""
+
+    def __init__(self, code: str, **numbers: Any) -> None:
+        super().__init__(f"{code} {numbers}" if numbers else code)
+        self.code, self.numbers = code, numbers
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,9 @@ def for_width(kappa: float, half_width: float, shares: Sequence[float], *, level
     n = (z tau / h)^2 with tau the unit standard deviation of Fleiss, Cohen & Everitt 1969.
     """
     _check_kappa("kappa", kappa)
-    _check_probability("The level", level)
+    _check_probability("level", level)
     if not half_width > 0:
-        raise ValueError(f"A half-width must be above 0, not {half_width:g}.")
+        raise Refused("half_width", half_width=half_width)
     p = _checked(shares)
     exact = (_z_two_sided(level) * unit_deviation(common_correlation(kappa, p)) / half_width) ** 2
     return _size(exact, p, "width of the large-sample interval")
@@ -59,12 +69,12 @@ def to_tell_apart(
     _check_kappa("kappa0", kappa0)
     _check_kappa("kappa1", kappa1)
     _check_apart(kappa0, kappa1)
-    _check_probability("The power", power)
+    _check_probability("power", power)
     _check_probability("alpha", alpha)
     if power <= alpha:
-        raise ValueError(f"A power of {power:g} is no more than the error of the test, {alpha:g}.")
+        raise Refused("power_below_error", power=power, alpha=alpha)
     if raters < 2:
-        raise ValueError(f"Agreement needs two raters or more, not {raters}.")
+        raise Refused("raters", raters=raters)
     p = _checked(shares)
     planned, tested = _unanimous(kappa0, p, raters), _unanimous(kappa1, p, raters)
     exact = noncentrality(power, alpha) / float(((tested - planned) ** 2 / planned).sum())
@@ -87,7 +97,7 @@ def to_tell_apart_with_margins(
     _check_kappa("kappa0", kappa0)
     _check_kappa("kappa1", kappa1)
     _check_apart(kappa0, kappa1)
-    _check_probability("The power", power)
+    _check_probability("power", power)
     _check_probability("alpha", alpha)
     deviations = [unit_deviation(_two_by_two(kappa, margins)) for kappa in (kappa0, kappa1)]
     z_alpha = NORMAL.inv_cdf(1 - (alpha / 2 if two_sided else alpha))
@@ -106,7 +116,7 @@ def for_limits(
     _check_kappa("kappa", kappa)
     _check_probability("alpha", alpha)
     if not 0 <= lower < kappa or not (upper is None or kappa < upper < 1):
-        raise ValueError("The limits must lie on either side of kappa, between 0 and 1.")
+        raise Refused("limits")
     p = _checked([prevalence, 1 - prevalence])
     expected = _unanimous(kappa, p, 2)
     critical = NORMAL.inv_cdf(1 - (alpha if upper is None else alpha / 2)) ** 2
@@ -124,12 +134,12 @@ def with_raters(kappa: float, raters: int) -> float:
     Two ratings have a mean and no majority.
     """
     if not -1 < kappa <= 1:
-        raise ValueError(f"kappa must lie above -1 and not above 1, not {kappa:g}.")
+        raise Refused("kappa_of_one_rating", kappa=kappa)
     if raters < 1:
-        raise ValueError(f"There must be one rater or more, not {raters}.")
+        raise Refused("no_rater", raters=raters)
     spread = 1 + (raters - 1) * kappa
     if spread <= 0:
-        raise ValueError(f"{raters} raters cannot all agree as badly as kappa {kappa:g} with each other.")
+        raise Refused("all_so_badly", raters=raters, kappa=kappa)
     return raters * kappa / spread
 
 
@@ -138,12 +148,12 @@ def share_percent(items: int, batch: int) -> float:
 
     Raises
     ------
-    ValueError : a batch that has too few items
+    Refused : a batch that has too few items
     """
     if items < 1:
-        raise ValueError(f"At least one item must be rated, not {items}.")
+        raise Refused("no_item", items=items)
     if batch < items:
-        raise ValueError(f"The plan needs {items} items, and the batch has {batch}: {items - batch} are missing.")
+        raise Refused("small_batch", items=items, batch=batch, missing=items - batch)
     return min(ceil(1000 * items / batch) / 10, 100.0)
 
 
@@ -182,16 +192,16 @@ def _unanimous(kappa: float, shares: FloatArray, raters: int) -> FloatArray:
 def _two_by_two(kappa: float, margins: tuple[float, float]) -> FloatArray:
     first, second = margins
     for margin in margins:
-        _check_probability("A margin", margin)
+        _check_probability("margin", margin)
     expected = first * second + (1 - first) * (1 - second)
     largest = (min(first, second) + min(1 - first, 1 - second) - expected) / (1 - expected)
     if kappa > largest:
-        raise ValueError(f"kappa {kappa:g} exceeds {largest:.4f}, the largest that these margins allow.")
+        raise Refused("above_kappa_max", kappa=kappa, largest=largest)
     observed = expected + kappa * (1 - expected)
     both = (observed + first + second - 1) / 2
     table = np.array([[both, first - both], [second - both, 1 - first - second + both]])
     if table.min() < -1e-12:
-        raise ValueError(f"kappa {kappa:g} is below the smallest that these margins allow.")
+        raise Refused("below_kappa_min", kappa=kappa)
     return np.asarray(np.maximum(table, 0.0))
 
 
@@ -204,27 +214,27 @@ def _size(exact: float, shares: FloatArray, method: str) -> SampleSize:
 def _checked(shares: Sequence[float]) -> FloatArray:
     p = np.asarray(shares, dtype=np.float64)
     if p.ndim != 1 or len(p) < 2:
-        raise ValueError("Two label shares or more are needed.")
+        raise Refused("one_share")
     if not np.isfinite(p).all() or (p <= 0).any():
-        raise ValueError("Label shares must be above 0: leave out labels that nobody will use.")
+        raise Refused("empty_share")
     if abs(float(p.sum()) - 1) > 1e-6:
-        raise ValueError(f"Label shares must add up to 1, not {float(p.sum()):g}.")
+        raise Refused("sum_of_shares", sum=float(p.sum()))
     return p
 
 
 def _check_kappa(name: str, kappa: float) -> None:
     if not 0 <= kappa < 1:
-        raise ValueError(f"{name} must be 0 or more and below 1, not {kappa:g}.")
+        raise Refused("kappa", name=name, kappa=kappa)
 
 
 def _check_apart(kappa0: float, kappa1: float) -> None:
     if kappa0 == kappa1:
-        raise ValueError(f"Two kappas of {kappa0:g} cannot be told apart: give two different ones.")
+        raise Refused("same_kappa", kappa=kappa0)
 
 
 def _check_probability(name: str, value: float) -> None:
     if not 0 < value < 1:
-        raise ValueError(f"{name} must lie between 0 and 1, not {value:g}.")
+        raise Refused(f"{name}_range", value=value)
 
 
 def _z_two_sided(level: float) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement import planning, report, runs
+from agreement import plan_words, planning, report, runs
 from agreement.charts import number
 from agreement.models import Run
 from agreement.planning import SampleSize
@@ -113,8 +113,8 @@ def _told_apart(wish: Wish, ratings: int) -> SampleSize:
 def _answer(find: Callable[[], SampleSize], said: str, about: Mapping[str, object], fresh: int) -> Answer:
     try:
         size = find()
-    except ValueError as error:
-        return Answer(None, [], refused=str(error))
+    except planning.Refused as refused:
+        return Answer(None, [], refused=plan_words.refusal(refused))
     share, of_fresh = _of_fresh(size.items, fresh)
     rarest = _("About %(n)s of them carry the rarest label: rare labels, not items, decide what can be told.")
     sentences = [said % {**about, "items": size.items}, rarest % {"n": round(size.rarest)}, of_fresh]
@@ -143,7 +143,7 @@ def _widths(wish: Wish) -> list[Width]:
     for half in sorted({*HALF_WIDTHS, wish.half_width}):
         try:
             items = planning.for_width(wish.kappa, half, wish.shares).items
-        except ValueError:
+        except planning.Refused:
             return []  # the sentence of the answer above says why
         found.append(Width(number(half, 3).rstrip("0"), items, chosen=half == wish.half_width))
     return found
@@ -153,7 +153,7 @@ def _further(wish: Wish, ratings: int) -> Further:
     reliability = number(planning.with_raters(wish.kappa, ratings))
     try:
         items = _told_apart(wish, ratings).items
-    except ValueError:
+    except planning.Refused:
         return Further(ratings, None, None, reliability)
     return Further(ratings, items, items * ratings, reliability)
 

@@ -315,15 +315,16 @@ def _measurement(row: dict[str, Any]) -> Measurement:
         protocol=dict(row["protocol"]),
     )
     sizes = {name: (int(held), int(drawn)) for name, (held, drawn) in row["strata"].items()}
+    raters = tuple(Membership(uuid=UUID(rater)) for rater in row["raters"])
     spans = {}
     for key, (question, labels) in questions.items():
         if matrices.has_spans(question):
-            spans[key] = matrices.no_spans(draw, labels, sizes)
+            spans[key] = matrices.no_spans(draw, labels, raters, sizes)
             spans[key].tokenisation = str(row["tokenisation"])
     return Measurement(
         draw=draw,
         questions=questions,
-        raters=tuple(Membership(uuid=UUID(rater)) for rater in row["raters"]),
+        raters=raters,
         sizes=sizes,
         patterns={key: Counter() for key in questions if key not in spans},
         spans=spans,

@@ -101,6 +101,7 @@ class Report:
     diagnostics: list[str]
     cannot_tell: list[str]
     arithmetic: list[dict[str, str]]
+    arithmetic_note: str
     method: list[str]
     comparisons: list[str] = field(default_factory=list)
 
@@ -177,6 +178,7 @@ def of(
         diagnostics=_diagnostics(result, names),
         cannot_tell=sentences.cannot_tell(result, draw),
         arithmetic=_arithmetic(result),
+        arithmetic_note=_arithmetic_note(result),
         method=sentences.method(run, draw, entry),
         comparisons=sentences.comparisons(run),
     )
@@ -255,7 +257,9 @@ def _skips(result: Mapping[str, Any], names: Mapping[str, str]) -> list[tuple[st
 def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
     label_names = {label["key"]: label["name"] for label in result["labels"]}
 
-    def named(value: Any) -> Any:
+    def named(key: str, value: Any) -> Any:
+        if key == "title":
+            return _(value)
         if not isinstance(value, str):
             return value
         return names.get(value) or label_names.get(value, value)
@@ -263,15 +267,26 @@ def _diagnostics(result: Mapping[str, Any], names: Mapping[str, str]) -> list[st
     # Two labels as one have a table of their own where the result has it.
     told = [each for each in result["diagnostics"] if not each["key"].startswith("merge") or not result.get("merged")]
     return [
-        reasons.diagnostic(each["key"], {key: named(value) for key, value in each["numbers"].items()}) for each in told
+        reasons.diagnostic(each["key"], {key: named(key, value) for key, value in each["numbers"].items()})
+        for each in told
     ]
+
+
+def _arithmetic_note(result: Mapping[str, Any]) -> str:
+    """Why some steps have no numbers, where they have none (see `people`)."""
+    if all(step["numbers"] for step in result["arithmetic"]):
+        return ""
+    return _(
+        "Left out: what sets the totals of the one rater beside those of the other. You read the raters by number, and "
+        "with these totals the numbers would tell who is who."
+    )
 
 
 def _arithmetic(result: Mapping[str, Any]) -> list[dict[str, str]]:
     return [
         {
             **step,
-            "numbers": reasons.bare(step["numbers"]),
+            "numbers": reasons.bare(step["numbers"]) or _("left out"),
             "value": _("0/0, undefined") if step["value"] is None else reasons.bare(f"{step['value']:.4g}"),
         }
         for step in result["arithmetic"]

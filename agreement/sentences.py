@@ -7,7 +7,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agreement.charts import number
+from agreement.charts import number, signed
 from agreement.coefficients.bootstrap import SMOOTHED
 from agreement.models import Run
 from annotations import imported
@@ -58,7 +58,9 @@ def units(result: Mapping[str, Any]) -> str:
     }
     said = _("Alpha compares %(total)s tokens, %(inside)s of them inside a span of somebody.")
     if about["threshold"]:
-        said = f"{said} {_('Two spans overlap when they share more than %(threshold)s of what either covers.')}"
+        said = (
+            f"{said} {_('Two spans overlap when they share more than %(threshold)s of what the two cover together.')}"
+        )
     return f"{said % about} {_(found['title'])}"
 
 
@@ -103,7 +105,7 @@ def comparisons(run: Run) -> list[str]:
             "new": run.draw.wave.version.number,
             "old": found["version"],
             "title": _(found["title"]),
-            "value": f"+{number(found['value'])}" if found["value"] > 0 else number(found["value"]),
+            "value": signed(found["value"]),
             "between": between(found),
         }
         said.append(
@@ -171,6 +173,11 @@ def run_notes(result: Mapping[str, Any]) -> list[str]:
 def observed(entry: Entry, statistics: Mapping[str, Any]) -> str:
     """Observed and expected agreement behind the headline."""
     percent = statistics.get("percent_agreement", {})
+    if "exact_f1" in statistics and "observed" in entry:
+        return _("Observed agreement of tokens %(observed)s, expected by chance %(expected)s.") % {
+            "observed": number(entry["observed"]),
+            "expected": number(entry["expected"]),
+        }
     if "observed" in entry and "expected" in entry:
         return _("Observed agreement %(observed)s, expected by chance %(expected)s.") % {
             "observed": number(entry["observed"]),
@@ -222,25 +229,34 @@ def cannot_tell(result: Mapping[str, Any], draw: Draw) -> list[str]:
 def method(run: Run, draw: Draw, entry: Entry) -> list[str]:
     result = run.result
     said = []
-    about = {"seed": result["seed"], "replicates": entry.get("replicates", 0)}
+    pseudo = _("one pseudo-item spread over all cells")
+    if result.get("level") == "spans":
+        said.append(_("Items are drawn anew, so that the spans of one text stay together."))
+        pseudo = _("one pseudo-item: alike, with other labels, and with nothing in common, a third of it each")
+    about = {"seed": result["seed"], "replicates": entry.get("replicates", 0), "pseudo": pseudo}
     if entry.get("method") == "bootstrap":
         text = _("Interval: percentile bootstrap over items, %(replicates)s replicates, seed %(seed)s.")
         said.append(text % about)
     elif is_smoothed(entry):
         text = _(
-            "Interval: smoothed bootstrap (one pseudo-item spread over all cells, a Dirichlet draw), %(replicates)s "
-            "replicates, seed %(seed)s. It stands in for the percentile bootstrap where there are fewer than 100 "
-            "items, fewer than 5 disagreements, or a value of 1."
+            "Interval: smoothed bootstrap (%(pseudo)s, a Dirichlet draw), %(replicates)s replicates, seed %(seed)s. It "
+            "stands in for the percentile bootstrap where there are fewer than 100 items, fewer than 5 disagreements, "
+            "or a value of 1."
         )
         said.append(text % about)
     parts = [result.get(part) for part in ("statistics", "pairs", "strata", "merged", "weighting")]
     if not is_smoothed(entry) and _has_smoothed(parts):
+        text = _(
+            "An interval marked “smoothed” in the tables is of a smoothed bootstrap (%(pseudo)s, a Dirichlet draw): "
+            "that part has fewer than 100 items, fewer than 5 disagreements, or a value of 1."
+        )
+        said.append(text % about)
+    share = result["statistics"].get("percent_agreement", {})
+    if share.get("method") == "wilson":
+        said.append(_("Interval of percent agreement: Wilson’s, as each item has two ratings and agrees or does not."))
+    elif share.get("interval") and any(int(size) > 2 for size in result["coverage"]["items_by_ratings"]):
         said.append(
-            _(
-                "An interval marked “smoothed” in the tables is of a smoothed bootstrap (one pseudo-item spread over "
-                "all cells, a Dirichlet draw): that part has fewer than 100 items, fewer than 5 disagreements, or a "
-                "value of 1."
-            )
+            _("Interval of percent agreement: of items drawn anew, as those with more ratings than two agree in part.")
         )
     if entry.get("undefined_share"):
         share = f"{100 * entry['undefined_share']:.1f}"

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from agreement import gate_pages
+from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
 from agreement.protocol import ESTIMATE, LOW, RESOLUTION_RULES, WEIGHTS, Protocol
 
@@ -38,7 +41,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 class GateSerializer(serializers.ModelSerializer[GateDecision]):
     draw = serializers.UUIDField(source="draw.uuid")
+    outcome = serializers.SerializerMethodField(
+        help_text="what the gate decided; none: it let go, because there is no threshold or none could be judged"
+    )
     by = serializers.CharField(source="by.name", default="")
+
+    @extend_schema_field(serializers.ChoiceField(choices=[*GateOutcome.values, gate_pages.NONE]))
+    def get_outcome(self, decision: GateDecision) -> str:
+        return gate_pages.NONE if gate_pages.judged_nothing(decision) else decision.outcome
 
     class Meta:
         model = GateDecision

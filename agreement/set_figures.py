@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext_noop
 
-from agreement.coefficients import COEFFICIENTS, classes, expert, multilabel
-from agreement.coefficients.coefficient import NOMINAL
+from agreement.coefficients import COEFFICIENTS, classes, expert_sets, multilabel
 from agreement.coefficients.ratings import MISSING, FloatArray, Ratings
 from agreement.coefficients.summary import one
 from agreement.coefficients.table_intervals import Plan
 from projects.models import Label
 
-WITH_EXPERT = "expert_kappa_per_label"
+EXACT_SET_PER_RATER = f"{expert_sets.EXACT_SET}_per_rater"
 TITLES = {
-    WITH_EXPERT: gettext_noop("Kappa of each label with the expert (all ratings by others, each with the expert's)"),
+    expert_sets.PER_LABEL: gettext_noop(
+        "Kappa of each label with the expert (all ratings by others, each with the expert's)"
+    ),
+    expert_sets.EXACT_SET: gettext_noop("Exact-set agreement with the expert (the very same labels)"),
+    EXACT_SET_PER_RATER: gettext_noop("Exact-set agreement of each rater with the expert"),
     "percent_agreement": gettext_noop("Exact-set agreement (both chose the very same labels)"),
     "macro_mean_kappa": gettext_noop("Mean of the labels' kappas (never without their list)"),
 }
@@ -50,10 +53,17 @@ def of_pair(pair: Ratings, seed: int) -> dict[str, Any]:
     return {key: one(pair, COEFFICIENTS[key], Plan(seed)) for key in PAIR_COEFFICIENTS}
 
 
-def with_expert(ratings: Ratings, labels: Sequence[str], name: str, seed: int) -> list[dict[str, Any]]:
-    """Each label by itself: the others' choice of it with that of the expert."""
-    kappa = expert.coefficients(name, NOMINAL)["expert_kappa_pooled"]
-    return [{"label": label, **one(multilabel.of_class(ratings, label), kappa, Plan(seed))} for label in labels]
+def with_expert(ratings: Ratings, labels: Sequence[str], name: str, seed: int) -> dict[str, Any]:
+    """Each label by itself, the others' choice of it with that of the expert; and the share of equal sets, of all
+    others and of each."""
+    found = expert_sets.against(ratings, labels, name, Plan(seed))
+    if name in ratings.raters:
+        place, percent = ratings.raters.index(name), COEFFICIENTS["percent_agreement"]
+        others = {each: ratings.pair(at, place) for at, each in enumerate(ratings.raters) if at != place}
+        found[EXACT_SET_PER_RATER] = [
+            {"rater": each, **one(pair, percent, Plan(seed))} for each, pair in others.items()
+        ]
+    return found
 
 
 def chosen_instead(ratings: Ratings, labels: Sequence[Label]) -> FloatArray:

@@ -2,7 +2,8 @@
 
 Exact F1, F1 of the borders alone, and of spans that overlap; agreement on the label where borders match; and on tokens
 alpha and F1. Alpha on tokens depends on how many lie outside every span, so it never stands alone, and it names its
-tokenisation. Intervals resample items.
+tokenisation. Intervals resample items. Where the protocol names an expert, F1 of all others with the expert, and of
+each.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -16,17 +17,9 @@ from agreement.coefficients import bootstrap, headline
 from agreement.coefficients.diagnostics import Diagnostic
 from agreement.coefficients.headline import Design
 from agreement.coefficients.ratings import FloatArray
-from agreement.coefficients.span_table import (
-    DISPUTED,
-    EXACT,
-    INSIDE,
-    SPANS,
-    THRESHOLD,
-    UNITS,
-    Measure,
-    SpanFigures,
-    SpanTable,
-)
+from agreement.coefficients.span_arithmetic import unfold
+from agreement.coefficients.span_estimates import DISPUTED, EXACT, INSIDE, SPANS, UNITS, Measure, Resampled, SpanFigures
+from agreement.coefficients.span_table import THRESHOLD, SpanTable
 from agreement.coefficients.summary import entry
 from agreement.label_figures import Others, nothing_to_compare, plain, span_of, weighting
 from agreement.markings import Markings
@@ -45,6 +38,14 @@ TITLES = {
     "token_f1": gettext_noop("F1 of tokens inside spans, with their label"),
 }
 PAIR_FIGURES = (ALPHA, "exact_f1", "overlap_f1")
+# With the expert: the names of these figures begin so.
+WITH_EXPERT, PER_RATER = "expert_", "_per_rater"
+EXPERT_TITLES = {
+    "exact_f1": gettext_noop("F1 with the expert of spans with the same borders and label"),
+    "overlap_f1": gettext_noop("F1 with the expert of spans that overlap by more than half, whatever the label"),
+    "token_f1": gettext_noop("F1 with the expert of tokens inside spans, with their label"),
+}
+NO_EXPERT = gettext_noop("The expert has rated none of these items.")
 UNIT_TITLE = gettext_noop(
     "A token is a run of letters, digits and underscores, a character of a script without spaces, or a single sign."
 )
@@ -55,7 +56,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
     """All that follows from what was marked."""
     spans = markings_of(matrix)
     figures = spans.whole.figures()
-    statistics = _statistics(figures, seed)
+    statistics = _statistics(figures, seed) | _with_expert(matrix, protocol, seed)
     keys = [label.key for label in matrix.labels]
     table = _table(spans.whole, keys)
     result = {
@@ -63,7 +64,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "n_items": round(float(matrix.ratings.weights.sum())),
         "seed": seed,
         "statistics": statistics,
-        "titles": {key: title for key, title in TITLES.items() if key in statistics},
+        "titles": {key: title for key, title in _titles().items() if key in statistics},
         "headline": _headline(protocol),
         "uses": _uses(spans.whole, keys, matrix),
         "coincidences": plain(_folded(table)),
@@ -71,7 +72,7 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
         "disagreements": round(figures.total(DISPUTED)),
         "pairs": _pairs(matrix, seed),
         "strata": [
-            {"stratum": name, "n": round(part.n), **_alpha(part, seed)}
+            {"stratum": name, "n": round(part.n), **alpha(part, seed)}
             for name, part in ((name, spans.whole.figures(place)) for place, name in enumerate(matrix.strata))
         ],
         "weighting": _weighting(matrix, figures, statistics[ALPHA]),
@@ -83,7 +84,10 @@ def of(draw: Draw, matrix: Matrix, protocol: Protocol, *, seed: int, others: Oth
             "threshold": THRESHOLD,
         },
         "merged": [],
-        "arithmetic": [],
+        "arithmetic": [
+            {"symbol": step.symbol, "formula": step.formula, "numbers": step.numbers, "value": step.value}
+            for step in unfold(figures)
+        ],
         "diagnostics": [{"key": each.key, "numbers": dict(each.numbers)} for each in _diagnostics(matrix, protocol)],
         "difference": _difference(others, figures, seed),
         "pooled": _pooled(others, draw, matrix, seed),
@@ -104,20 +108,18 @@ def of_measures(figures: SpanFigures, measures: Mapping[Hashable, Measure], seed
     """Figures as entries, all from the same resampled items, and weighted to the population where that is known."""
     if not figures.n:
         return {key: nothing_to_compare() for key in measures}
-    drawn = figures.resample(seed=seed)
-    found = {
-        key: entry(figures.estimate(each), figures.interval(each, drawn, seed=seed)) for key, each in measures.items()
-    }
+    drawn = Resampled(figures, seed)
+    found = {key: entry(figures.estimate(each), figures.interval(each, drawn)) for key, each in measures.items()}
     if figures.populations is None:
         return found
-    weighted = None if figures.empty_stratum() is not None else figures.resample(seed=seed, weighted=True)
+    weighted = Resampled(figures, seed, weighted=True)
     for key, each in measures.items():
-        span = None if weighted is None else figures.interval(each, weighted, seed=seed, weighted=True)
-        found[key]["weighted"] = entry(figures.estimate(each, weighted=True), span)
+        # Where a stratum is empty the estimate is undefined, and so there is no interval.
+        found[key]["weighted"] = entry(figures.estimate(each, weighted=True), figures.interval(each, weighted))
     return found
 
 
-def _alpha(figures: SpanFigures, seed: int) -> Entry:
+def alpha(figures: SpanFigures, seed: int) -> Entry:
     """The headline of some items."""
     return of_measures(figures, {ALPHA: figures.whole()[ALPHA]}, seed)[ALPHA]
 
@@ -131,6 +133,38 @@ def _statistics(figures: SpanFigures, seed: int) -> Entry:
     found: Entry = {"n_items_2plus": {"value": round(figures.n), "n": round(figures.n)}}
     found |= {key: made[key] for key in figures.whole()}
     return found | {key: [{"label": label, **made[key, label]} for label in figures.labels] for key in lists}
+
+
+def _titles() -> dict[str, str]:
+    """What the figures are called, with those of an expert."""
+    of_expert = {f"{WITH_EXPERT}{key}{end}": title for key, title in EXPERT_TITLES.items() for end in ("", PER_RATER)}
+    return TITLES | of_expert
+
+
+def _with_expert(matrix: Matrix, protocol: Protocol, seed: int) -> Entry:
+    """F1 of all others with the expert, their pairs with the expert's marks stacked, and of each of them."""
+    spans, ratings = markings_of(matrix), matrix.ratings
+    if not protocol.expert or ratings.exchangeable:
+        return {}
+    if spans.expert is None or spans.against is None or not spans.against.rows:
+        nothing = {"undefined": "no_pairs", "sentence": NO_EXPERT, "n": 0}
+        return {f"{WITH_EXPERT}{key}": dict(nothing) for key in EXPERT_TITLES}
+    found: Entry = {f"{WITH_EXPERT}{key}": one for key, one in _f1(spans.against.figures(), seed).items()}
+    for other in range(ratings.n_raters):
+        table = spans.pair(*sorted((other, spans.expert)))
+        if other == spans.expert or table is None or not table.rows:
+            continue
+        for key, one in _f1(table.figures(), seed).items():
+            row = {"rater": ratings.raters[other], **one}
+            found.setdefault(f"{WITH_EXPERT}{key}{PER_RATER}", []).append(row)
+    return found
+
+
+def _f1(figures: SpanFigures, seed: int) -> dict[str, Entry]:
+    """The figures that an expert's marks are compared by."""
+    measures = figures.whole()
+    made = of_measures(figures, {key: measures[key] for key in EXPERT_TITLES}, seed)
+    return {str(key): one for key, one in made.items()}
 
 
 def _headline(protocol: Protocol) -> Entry:
@@ -223,27 +257,29 @@ def _difference(others: Others, figures: SpanFigures, seed: int) -> Entry | None
     """This draw minus the newest closed one of the MAJOR before, both cut into tokens in the same way."""
     if others.earlier is None or others.before is None:
         return None
-    sides = figures, markings_of(others.before).whole.figures()
+    found = apart(figures, markings_of(others.before).whole.figures(), seed)
+    if found is None:
+        return None
+    about = {"draw": str(others.earlier.uuid), "version": others.earlier.wave.version.number}
+    return about | {"key": ALPHA, "title": TITLES[ALPHA], **found}
+
+
+def apart(figures: SpanFigures, other: SpanFigures, seed: int) -> Entry | None:
+    """Alpha of some items minus that of other ones, each resampled by itself; None where one is undefined."""
+    sides = figures, other
     measures = [side.whole()[ALPHA] for side in sides]
     values = [side.estimate(measure).value for side, measure in zip(sides, measures, strict=True)]
     if values[0] is None or values[1] is None:
         return None
     streams = np.random.SeedSequence(seed).spawn(2)
+    methods = [side.method(measure) for side, measure in zip(sides, measures, strict=True)]
     drawn = [
-        side.values(measure, side.resample(seed=stream))
-        for side, measure, stream in zip(sides, measures, streams, strict=True)
+        measure.values(side.resample(seed=stream, method=method))
+        for side, measure, stream, method in zip(sides, measures, streams, methods, strict=True)
     ]
-    found = bootstrap.percentile(drawn[0] - drawn[1], level=bootstrap.LEVEL, method=bootstrap.BOOTSTRAP, seed=seed)
-    return {
-        "draw": str(others.earlier.uuid),
-        "version": others.earlier.wave.version.number,
-        "key": ALPHA,
-        "title": TITLES[ALPHA],
-        "value": values[0] - values[1],
-        "se": None,
-        "p": None,
-        **span_of(found),
-    }
+    value, method = values[0] - values[1], max(methods)  # smoothed if either is
+    found = bootstrap.percentile(drawn[0] - drawn[1], level=bootstrap.LEVEL, method=method, seed=seed, holding=value)
+    return {"value": value, "se": None, "p": None, **span_of(found)}
 
 
 def _pooled(others: Others, draw: Draw, matrix: Matrix, seed: int) -> Entry | None:
@@ -252,7 +288,7 @@ def _pooled(others: Others, draw: Draw, matrix: Matrix, seed: int) -> Entry | No
     parts = [markings_of(part) for _, part in others.siblings] + [markings_of(matrix)]
     figures = together(parts).figures()
     waves = [*(other.wave.number for other, _ in others.siblings), draw.wave.number]
-    return {"waves": waves, "key": ALPHA, "title": TITLES[ALPHA], **_alpha(figures, seed)}
+    return {"waves": waves, "key": ALPHA, "title": TITLES[ALPHA], **alpha(figures, seed)}
 
 
 def together(parts: Sequence[Markings]) -> SpanTable:

@@ -23,6 +23,7 @@ urlpatterns = [
     path("p/<uuid:project>/agreement/<uuid:draw>/waive/", draws.waive, name="waive"),
     path("p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/", draws.draw, name="draw"),
     path("p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/by/", draws.by, name="by-field"),
+    path("p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/time/", draws.over_time, name="by-time"),
     path(
         "p/<uuid:project>/agreement/<uuid:draw>/<slug:question>/cell/<slug:one>/<slug:other>/",
         draws.cell,

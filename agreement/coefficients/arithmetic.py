@@ -54,14 +54,14 @@ def unfold(key: str, ratings: Ratings) -> list[Step]:
 
 
 def _value(symbol: str, observed: float, expected: float, *, defined: bool) -> Step:
-    numbers = f"({_short(observed)} − {_short(expected)}) / (1 − {_short(expected)})"
+    numbers = f"({short(observed)} − {short(expected)}) / (1 − {short(expected)})"
     value = 1.0 - (1.0 - observed) / (1.0 - expected) if defined else None
     return Step(symbol, "(p_o − p_e) / (1 − p_e)", numbers, value)
 
 
 def _observed(table: FloatArray) -> Step:
     n = table.sum()
-    numbers = f"({_sum([_short(count) for count in np.diagonal(table)])}) / {_short(n)}"
+    numbers = f"({summed([short(count) for count in np.diagonal(table)])}) / {short(n)}"
     return Step("p_o", "sum of n_kk / n", numbers, float(np.trace(table) / n))
 
 
@@ -72,11 +72,11 @@ def _chance_corrected(symbol: str, table: FloatArray, expected: Step, *, defined
 
 def _cohen(table: FloatArray, ratings: Ratings) -> list[Step]:
     n, rows, columns = table.sum(), table.sum(axis=1), table.sum(axis=0)
-    products = [f"{_short(r)}·{_short(c)}" for r, c in zip(rows, columns, strict=True)]
+    products = [f"{short(r)}·{short(c)}" for r, c in zip(rows, columns, strict=True)]
     expected = Step(
         "p_e",
         "sum of row total · column total / n²",
-        f"({_sum(products)}) / {_short(n)}²",
+        f"({summed(products)}) / {short(n)}²",
         float(rows @ columns / n**2),
     )
     defined = float(rows @ off_diagonal(len(table)) @ columns) > 0
@@ -85,7 +85,7 @@ def _cohen(table: FloatArray, ratings: Ratings) -> list[Step]:
 
 def _scott(table: FloatArray, ratings: Ratings) -> list[Step]:
     n, used = table.sum(), table.sum(axis=0) + table.sum(axis=1)
-    numbers = f"({_sum([f'{_short(count)}²' for count in used])}) / {_short(2 * n)}²"
+    numbers = f"({summed([f'{short(count)}²' for count in used])}) / {short(2 * n)}²"
     expected = Step("p_e", "sum of (row total + column total)² / (2n)²", numbers, float(used @ used / (2 * n) ** 2))
     return _chance_corrected("pi", table, expected, defined=int((used > 0).sum()) > 1)
 
@@ -99,9 +99,9 @@ def _brennan_prediger(table: FloatArray, ratings: Ratings) -> list[Step]:
 def _gwet(table: FloatArray, ratings: Ratings) -> list[Step]:
     k, n, used = len(table), table.sum(), table.sum(axis=0) + table.sum(axis=1)
     shares = used / (2 * n)
-    terms = [f"{_short(share)}·{_short(1 - share)}" for share in shares]
+    terms = [f"{short(share)}·{short(1 - share)}" for share in shares]
     value = float(shares @ (1 - shares) / max(k - 1, 1))
-    expected = Step("p_e", "sum of q_k (1 − q_k) / (K − 1)", f"({_sum(terms)}) / {k - 1}", value)
+    expected = Step("p_e", "sum of q_k (1 − q_k) / (K − 1)", f"({summed(terms)}) / {k - 1}", value)
     return _chance_corrected("AC1", table, expected, defined=k > 1)
 
 
@@ -110,19 +110,19 @@ def _alpha(table: FloatArray, ratings: Ratings) -> list[Step]:
     counts, n = coincidences.sum(axis=0), coincidences.sum()
     differing = n - np.trace(coincidences)
     by_chance = float(counts @ off_diagonal(len(table)) @ counts)
-    matched = [f"{_short(count)}·{_short(count - 1)}" for count in counts if count]
+    matched = [f"{short(count)}·{short(count - 1)}" for count in counts if count]
     return [
-        Step("D_o", "ratings paired with another label / ratings", f"{_short(differing)} / {_short(n)}", differing / n),
+        Step("D_o", "ratings paired with another label / ratings", f"{short(differing)} / {short(n)}", differing / n),
         Step(
             "D_e",
             "1 − sum of n_k (n_k − 1) / (n (n − 1))",
-            f"1 − ({_sum(matched)}) / ({_short(n)}·{_short(n - 1)})",
+            f"1 − ({summed(matched)}) / ({short(n)}·{short(n - 1)})",
             by_chance / (n * (n - 1)),
         ),
         Step(
             "alpha",
             "1 − D_o / D_e",
-            f"1 − {_short(differing / n)} / {_short(by_chance / (n * (n - 1)))}",
+            f"1 − {short(differing / n)} / {short(by_chance / (n * (n - 1)))}",
             1.0 - (differing / n) / (by_chance / (n * (n - 1))) if by_chance else None,
         ),
     ]
@@ -137,26 +137,26 @@ def _alpha_of(kind: Callable[[Ratings], Distance]) -> Callable[[FloatArray, Rati
         distances = np.asarray(kind(ratings)(counts))
         distances = distances / (distances.max(initial=0.0) or 1.0)
         pairs = [(i, j) for i, j in np.argwhere(distances > 0) if i < j]
-        apart = [f"{_short(distances[i, j])}·{_short(2 * together[i, j])}" for i, j in pairs if together[i, j]]
+        apart = [f"{short(distances[i, j])}·{short(2 * together[i, j])}" for i, j in pairs if together[i, j]]
         by_chance = [
-            f"{_short(distances[i, j])}·2·{_short(counts[i])}·{_short(counts[j])}"
+            f"{short(distances[i, j])}·2·{short(counts[i])}·{short(counts[j])}"
             for i, j in pairs
             if counts[i] and counts[j]
         ]
         observed = float((distances * together).sum()) / n
         expected = float(counts @ distances @ counts) / (n * (n - 1))
         return [
-            Step("D_o", "sum of distance · ratings paired so / ratings", f"({_sum(apart)}) / {_short(n)}", observed),
+            Step("D_o", "sum of distance · ratings paired so / ratings", f"({summed(apart)}) / {short(n)}", observed),
             Step(
                 "D_e",
                 "sum of distance · n_k · n_l / (n (n − 1))",
-                f"({_sum(by_chance)}) / ({_short(n)}·{_short(n - 1)})",
+                f"({summed(by_chance)}) / ({short(n)}·{short(n - 1)})",
                 expected,
             ),
             Step(
                 "alpha",
                 "1 − D_o / D_e",
-                f"1 − {_short(observed)} / {_short(expected)}",
+                f"1 − {short(observed)} / {short(expected)}",
                 1.0 - observed / expected if expected else None,
             ),
         ]
@@ -169,18 +169,18 @@ def _weighted(kind: Callable[[Ratings], FloatArray]) -> Callable[[FloatArray, Ra
         weights, n = kind(ratings), table.sum()
         rows, columns = table.sum(axis=1), table.sum(axis=0)
         seen, chance = float((weights * table).sum()), float(rows @ weights @ columns)
-        apart = [f"{_short(weights[i, j])}·{_short(table[i, j])}" for i, j in np.argwhere((weights > 0) & (table > 0))]
+        apart = [f"{short(weights[i, j])}·{short(table[i, j])}" for i, j in np.argwhere((weights > 0) & (table > 0))]
         expected = [
-            f"{_short(weights[i, j])}·{_short(rows[i])}·{_short(columns[j])}"
+            f"{short(weights[i, j])}·{short(rows[i])}·{short(columns[j])}"
             for i, j in np.argwhere((weights > 0) & (np.outer(rows, columns) > 0))
         ]
         return [
-            Step("D_o", "sum of v_ij n_ij / n", f"({_sum(apart)}) / {_short(n)}", seen / n),
-            Step("D_e", "sum of v_ij · row · column / n²", f"({_sum(expected)}) / {_short(n)}²", chance / n**2),
+            Step("D_o", "sum of v_ij n_ij / n", f"({summed(apart)}) / {short(n)}", seen / n),
+            Step("D_e", "sum of v_ij · row · column / n²", f"({summed(expected)}) / {short(n)}²", chance / n**2),
             Step(
                 "kappa",
                 "1 − D_o / D_e",
-                f"1 − {_short(seen / n)} / {_short(chance / n**2)}",
+                f"1 − {short(seen / n)} / {short(chance / n**2)}",
                 1.0 - (seen / n) / (chance / n**2) if chance else None,
             ),
         ]
@@ -188,7 +188,8 @@ def _weighted(kind: Callable[[Ratings], FloatArray]) -> Callable[[FloatArray, Ra
     return unfold_weighted
 
 
-def _sum(terms: list[str]) -> str:
+def summed(terms: list[str]) -> str:
+    """Terms of a sum, the first of many."""
     if not terms:
         return "0"
     if len(terms) <= MOST_TERMS:
@@ -196,7 +197,7 @@ def _sum(terms: list[str]) -> str:
     return f"{' + '.join(terms[: MOST_TERMS - 1])} + … ({len(terms)} terms)"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """A number as one would write it: whole where it is, else four significant digits."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
 

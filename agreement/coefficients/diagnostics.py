@@ -49,6 +49,12 @@ SENTENCES: Mapping[str, str] = {
     "prevalence_trap": "The raters agree on %(observed).0f %% of the items and yet the coefficient is %(value).2f:"
     " “%(label)s” makes up %(share).0f %% of the ratings, so agreement by chance is high. Look at the agreement on the"
     " rare classes.",
+    "prevalence_trap_named": "The raters agree on %(observed).0f %% of the items and yet %(title)s is %(value).2f:"
+    " “%(label)s” makes up %(share).0f %% of the ratings, so agreement by chance is high. Look at the agreement on the"
+    " rare classes.",
+    "prevalence_trap_pairs": "%(observed).0f %% of the pairs of ratings agree and yet %(title)s is %(value).2f:"
+    " “%(label)s” makes up %(share).0f %% of the ratings, so agreement by chance is high. Look at the agreement on the"
+    " rare classes.",
     "rare_label": "“%(label)s” makes up %(share).1f %% of the ratings, and the items on which two raters both said it"
     " are only %(both)s of %(n)s, so the interval of %(title)s may be too narrow.",
     "rare_label_smoothed": "“%(label)s” makes up %(share).1f %% of the ratings, and the items on which two raters both"
@@ -72,7 +78,7 @@ SENTENCES: Mapping[str, str] = {
     " %(merged).2f instead of %(value).2f.",
 }
 # Of results made before the sentence named its coefficient.
-EARLIER = ("merge", "merge_ordered")
+EARLIER = ("prevalence_trap", "merge", "merge_ordered")
 
 
 @dataclass(frozen=True)
@@ -170,9 +176,8 @@ def _margins(ratings: Ratings) -> Iterator[Diagnostic]:
 
 
 def _trap(ratings: Ratings) -> Iterator[Diagnostic]:
-    answer = krippendorff.alpha(ratings)
-    if ratings.n_raters == 2 and not ratings.exchangeable:
-        answer = cohen.cohen(ratings)
+    two = ratings.n_raters == 2 and not ratings.exchangeable
+    answer = cohen.cohen(ratings) if two else krippendorff.alpha(ratings)
     if answer.value is None or answer.observed is None:
         return
     if answer.observed < HIGH_AGREEMENT or answer.value > LOW_VALUE:
@@ -180,8 +185,9 @@ def _trap(ratings: Ratings) -> Iterator[Diagnostic]:
     used = ratings.comparable().used()
     place = int(used.argmax())
     yield Diagnostic(
-        "prevalence_trap",
+        "prevalence_trap_named" if two else "prevalence_trap_pairs",
         {
+            "title": COEFFICIENTS["cohen_kappa" if two else "krippendorff_alpha_nominal"].title,
             "observed": 100 * answer.observed,
             "value": answer.value,
             "label": ratings.labels[place],

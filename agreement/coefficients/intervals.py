@@ -11,7 +11,8 @@ WILSON, FISHER, NEWCOMBE = "wilson", "fisher z", "newcombe"
 
 
 def wilson(agreed: float, n: float, level: float = LEVEL) -> Interval:
-    """Wilson's interval of a share (1927, doi:10.1080/01621459.1927.10502953): two raters' percent agreement."""
+    """Wilson's interval of a share (1927, doi:10.1080/01621459.1927.10502953): percent agreement of items that have two
+    ratings each."""
     if not 0 <= agreed <= n or not n:
         raise ValueError(f"{agreed} agreements of {n} items is not a share.")
     z = NormalDist().inv_cdf((1 + level) / 2)

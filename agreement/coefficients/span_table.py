@@ -9,28 +9,30 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 
-from agreement.coefficients.bootstrap import BOOTSTRAP, CHUNK_CELLS, LEVEL, REPLICATES, Interval, percentile
-from agreement.coefficients.estimate import Estimate, undefined
-from agreement.coefficients.ratings import Array, FloatArray, IntArray, Label
+from agreement.coefficients.ratings import Label
+from agreement.coefficients.span_estimates import (
+    BORDERS,
+    DISPUTED,
+    EXACT,
+    INSIDE,
+    INSIDE_BOTH,
+    INSIDE_SAME,
+    OVERLAP,
+    SPANS,
+    UNITS,
+    WITHIN,
+    SpanFigures,
+    column_name,
+)
 from agreement.coefficients.spans import Document, Span, exact_matches, overlaps
 
 THRESHOLD = 0.5
-# Of a value of 1 resampling says nothing: it never sees a disagreement. See `SpanFigures.interval`.
-NONE_SEEN = "none seen"
-
-# Items per distinct row from which rows are drawn and not items.
-FEW_REPEATS = 8
-
-EXACT, BORDERS, OVERLAP, SPANS, DISPUTED = "exact", "borders", "overlap", "spans", "disputed"
-UNITS, INSIDE, INSIDE_BOTH, INSIDE_SAME = "units", "inside", "inside both", "inside same"
-WITHIN = "within"
-OF_UNITS = "units of "
 
 Sums = defaultdict[Hashable, float]
 
@@ -143,24 +145,47 @@ class SpanTable:
         """Count an item; one that fewer than two people rated adds nothing."""
         if len(item.marked) < 2:
             return
-        sums = sums_of(item, self.labels)
-        self.rows[stratum, frozenset((key, value) for key, value in sums.items() if value)] += 1
+        self._count(sums_of(item, self.labels), stratum)
         for first, second in combinations(sorted(item.marked), 2):
             self.table.update(label_table(item.marked[first], item.marked[second], self.labels))
         for rater, spans in item.marked.items():
             self.uses.update((rater, span.label) for span in spans)
 
+    def add_against(self, item: Item, expert: int, stratum: int = 0) -> None:
+        """Count the pairs of an item that are somebody else's rating and the expert's; an item without one adds
+        nothing. Tokens of the expert count once in each pair."""
+        if expert not in item.marked or len(item.marked) < 2:
+            return
+        whole: Sums = defaultdict(float)
+        for other in item.marked:
+            if other != expert:
+                pair = Item(item.tokens, {each: item.marked[each] for each in sorted((other, expert))})
+                for key, value in sums_of(pair, self.labels).items():
+                    whole[key] += value
+        whole[DISPUTED] = float(whole[DISPUTED] > 0)
+        self._count(whole, stratum)
+
+    def _count(self, sums: Sums, stratum: int) -> None:
+        self.rows[stratum, frozenset((key, value) for key, value in sums.items() if value)] += 1
+
     def ordered(self) -> list[tuple[int, list[tuple[str, float]], int]]:
         """(stratum, sums by name, items) of every row, in an order that does not depend on that of the items."""
         rows = [
-            (place, sorted((_name(key), value) for key, value in sums), n) for (place, sums), n in self.rows.items()
+            (place, sorted((column_name(key), value) for key, value in sums), n)
+            for (place, sums), n in self.rows.items()
         ]
         return sorted(rows)
+
+    def _always(self) -> set[str]:
+        """The columns that a smoothed draw fills where no item does."""
+        of_labels = ((sum_of, label) for sum_of in (EXACT, WITHIN) for label in self.labels)
+        return {column_name(key) for key in (EXACT, BORDERS, OVERLAP, INSIDE_SAME, WITHIN, *of_labels)}
 
     def figures(self, stratum: int | None = None) -> SpanFigures:
         """The figures of all items, or of those of one stratum."""
         rows = [row for row in self.ordered() if stratum is None or row[0] == stratum]
-        place = {name: at for at, name in enumerate(sorted({name for _, sums, _ in rows for name, _ in sums}))}
+        given = {name for _, sums, _ in rows for name, _ in sums}
+        place = {name: at for at, name in enumerate(sorted(given | self._always()))}
         sums = np.zeros((len(rows), len(place)))
         for at, (_, row, _) in enumerate(rows):
             for name, value in row:
@@ -168,180 +193,3 @@ class SpanTable:
         weights = np.array([n for _, _, n in rows], dtype=np.float64)
         strata = np.array([within for within, _, _ in rows], dtype=np.int64)
         return SpanFigures(sums, weights, strata, place, self.labels, self.populations if stratum is None else None)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A figure as 1 - observed / expected disagreement of the sums (..., n_columns).
-
-    `why` it is undefined where nothing is expected; `chance` says that the expectation is one, and no share of 1.
-    """
-
-    disagreement: Callable[[Array], tuple[Array, Array]]
-    why: str
-    chance: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class SpanFigures:
-    """Every figure on spans of a table, its interval, and the same weighted to the population.
-
-    Parameters
-    ----------
-    sums : (n_rows, n_columns) what an item of the row adds; weights : (n_rows,) items; strata : (n_rows,)
-    place : column of each sum; populations : items of each stratum, where figures are also weighted to them
-    """
-
-    sums: FloatArray
-    weights: FloatArray
-    strata: IntArray
-    place: Mapping[str, int]
-    labels: tuple[Label, ...]
-    populations: tuple[float, ...] | None = None
-
-    @property
-    def n(self) -> float:
-        return float(self.weights.sum())
-
-    def total(self, key: Hashable) -> float:
-        """The sum of one column over the items."""
-        return float(self.weights @ self._column(self.sums, key))
-
-    def whole(self) -> dict[str, Measure]:
-        """The figures of all labels together, by key."""
-        empty = "Nobody marked a span in these items, so there is nothing to match."
-        apart = "No span has the same borders in the answers of two raters."
-        flat = "Every token got the same answer, so agreement by chance would be complete and the coefficient is 0/0."
-        return {
-            "krippendorff_alpha_nominal": Measure(self._alpha(None), flat, chance=True),
-            "exact_f1": Measure(self._share(EXACT, SPANS), empty),
-            "boundary_f1": Measure(self._share(BORDERS, SPANS), empty),
-            "label_agreement": Measure(self._share(EXACT, BORDERS, 1), apart),
-            "overlap_f1": Measure(self._share(OVERLAP, SPANS), empty),
-            "token_f1": Measure(self._share(INSIDE_SAME, INSIDE_BOTH, 1), empty),
-        }
-
-    def by_label(self) -> dict[str, list[Measure]]:
-        """The figures of each label in declared order, by key."""
-        empty = "Nobody marked a span with this label."
-        return {
-            "specific_agreement": [Measure(self._share((EXACT, each), (SPANS, each)), empty) for each in self.labels],
-            "per_class_alpha": [Measure(self._alpha(each), empty, chance=True) for each in self.labels],
-        }
-
-    def estimate(self, measure: Measure, *, weighted: bool = False) -> Estimate:
-        """The value of a figure; undefined where there is nothing to count, or no item of a stratum stands for it."""
-        if not self.n or (weighted and self.empty_stratum() is not None):
-            return undefined("no_pairs", n=self.n)
-        weights = self.weights * self.factors() if weighted else self.weights
-        value = float(_values(measure, weights @ self.sums))
-        if np.isnan(value):
-            return undefined("no_variation", n=self.n, sentence=measure.why)
-        return Estimate(value, n=self.n)
-
-    def interval(
-        self, measure: Measure, resampled: FloatArray, *, seed: int, level: float = LEVEL, weighted: bool = False
-    ) -> Interval | None:
-        """Percentile bootstrap over items, from `resample`; None where undefined.
-
-        Resampling a value of 1 never meets a disagreement. There the lower end is that of METHODS, section 3, of the
-        reference: a share of 1 - .05^(1/n) of the population's items may be disputed, and agree on nothing.
-        """
-        answer = self.estimate(measure, weighted=weighted)
-        if answer.value is None:
-            return None
-        if answer.value >= 1.0:
-            expected = float(measure.disagreement(self.weights @ self.sums)[1]) if measure.chance else 1.0
-            most = 1.0 - (1.0 - level) ** (1.0 / self.n)
-            return Interval(max(1.0 - most / expected, -1.0), 1.0, level, NONE_SEEN)
-        return percentile(_values(measure, resampled), level=level, method=BOOTSTRAP, seed=seed)
-
-    def resample(
-        self, *, seed: int | np.random.SeedSequence, replicates: int = REPLICATES, weighted: bool = False
-    ) -> FloatArray:
-        """(replicates, n_columns) sums of items drawn anew inside each stratum: for all figures at once."""
-        rng = np.random.default_rng(seed)
-        factors = self.factors() if weighted else np.ones(len(self.weights))
-        found = []
-        step = max(1, CHUNK_CELLS // max(len(self.weights), 1))
-        for start in range(0, replicates, step):
-            found.append((self.draw(rng, min(step, replicates - start)) * factors) @ self.sums)
-        return np.concatenate(found)
-
-    def values(self, measure: Measure, sums: FloatArray) -> FloatArray:
-        """The figure of each row of sums, as `resample` gives them; NaN where undefined."""
-        return _values(measure, sums)
-
-    def empty_stratum(self) -> int | None:
-        """The first stratum without an item that two people rated."""
-        if self.populations is None:
-            return None
-        items = np.bincount(self.strata, weights=self.weights, minlength=len(self.populations))
-        empty = np.flatnonzero(items == 0)
-        return int(empty[0]) if len(empty) else None
-
-    def factors(self) -> FloatArray:
-        """(n_rows,) what an item of each row stands for, scaled so that they add up to the number of items."""
-        populations = np.array(self.populations or ())
-        items = np.bincount(self.strata, weights=self.weights, minlength=len(populations))
-        each = np.divide(populations, items, out=np.zeros_like(items), where=items > 0)
-        return np.asarray(each[self.strata] * (items.sum() / (each @ items)))
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        """(size, n_rows) items drawn anew inside each stratum."""
-        drawn = np.zeros((size, len(self.weights)))
-        for stratum in np.unique(self.strata):
-            within = np.flatnonzero(self.strata == stratum)
-            items = self.weights[within]
-            n = round(float(items.sum()))
-            if len(within) * FEW_REPEATS < n:
-                drawn[:, within] = rng.multinomial(n, items / n, size=size)
-                continue
-            # Texts are hardly ever marked alike: to draw items one by one is then quicker than row by row.
-            row_of = np.repeat(within, np.rint(items).astype(np.int64))
-            for replicate in drawn:
-                replicate += np.bincount(row_of[rng.integers(0, n, n)], minlength=len(replicate))
-        return drawn
-
-    def _column(self, sums: Array, key: Hashable) -> Array:
-        name = _name(key)
-        return sums[..., self.place[name]] if name in self.place else np.zeros(sums.shape[:-1])
-
-    def _share(self, matched: Hashable, of: Hashable, each: int = 2) -> Callable[[Array], tuple[Array, Array]]:
-        """F1 and shares as 1 - (of - each x matched) / of."""
-
-        def ratio(sums: Array) -> tuple[Array, Array]:
-            whole = self._column(sums, of)
-            return whole - each * self._column(sums, matched), whole
-
-        return ratio
-
-    def _alpha(self, label: Label | None) -> Callable[[Array], tuple[Array, Array]]:
-        """Krippendorff's nominal alpha of tokens: of the sets of labels that touch them, or of a label or not."""
-
-        values = [at for name, at in self.place.items() if name.startswith(OF_UNITS)]
-
-        def ratio(sums: Array) -> tuple[Array, Array]:
-            counts = sums[..., values]
-            n = counts.sum(axis=-1)
-            if label is not None:
-                mine = self._column(sums, (UNITS, label))
-                return self._column(sums, (WITHIN, label)) / n, 2 * mine * (n - mine) / (n * (n - 1.0))
-            return self._column(sums, WITHIN) / n, (n * n - (counts * counts).sum(axis=-1)) / (n * (n - 1.0))
-
-        return ratio
-
-
-def _values(measure: Measure, sums: FloatArray) -> FloatArray:
-    """The figure of each row of sums, NaN where it is undefined."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed, expected = measure.disagreement(sums)
-        defined = (expected > 0) & np.isfinite(expected)
-        return np.asarray(np.where(defined, 1.0 - observed / np.where(defined, expected, 1.0), np.nan))
-
-
-def _name(key: Hashable) -> str:
-    """The name of a column; of one that counts tokens by their set of labels it begins as no other does."""
-    if isinstance(key, tuple) and isinstance(key[1], frozenset):
-        return f"{OF_UNITS}{sorted(map(repr, key[1]))!r}"
-    return repr(key)

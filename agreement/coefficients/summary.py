@@ -34,7 +34,13 @@ from agreement.coefficients.coefficient import LEVELS, MULTILABEL, Coefficient
 from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Label, Ratings
 from agreement.coefficients.statistic import Statistic
-from agreement.coefficients.table_intervals import Plan, class_intervals, pair_intervals, table_intervals
+from agreement.coefficients.table_intervals import (
+    Plan,
+    class_intervals,
+    pair_intervals,
+    share_interval,
+    table_intervals,
+)
 
 # Each rater with the expert: the kappas of two raters under these names.
 PER_RATER = {
@@ -283,7 +289,9 @@ def one(ratings: Ratings, coefficient: Coefficient, plan: Plan) -> dict[str, Any
     statistic = coefficient.statistic(items)
     span = None
     if plan.wanted:
-        span = bootstrap.interval(items, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level)
+        span = share_interval(coefficient.key, items, answer, plan) or bootstrap.interval(
+            items, statistic, seed=plan.seed, replicates=plan.replicates, level=plan.level
+        )
     error = coefficient.standard_error(ratings) if coefficient.standard_error else None
     found = entry(answer, span, error.value if error else None)
     if ratings.populations is not None:

@@ -11,6 +11,8 @@ from agreement.coefficients.estimate import Estimate
 from agreement.coefficients.ratings import FloatArray, Ratings
 from agreement.coefficients.statistic import Statistic
 
+# What is a share of items where each of them has two ratings.
+SHARES = ("percent_agreement", "percent_agreement_pooled_pairs", "expert_percent_agreement")
 # Replicates x patterns x sums of one statistic: beyond this (some seconds) an interval by rater is not resampled.
 MOST_PRODUCTS = 10**11
 
@@ -41,8 +43,9 @@ def table_intervals(
     groups: dict[tuple[bool, str], list[str]] = {}
     for key, statistic in statistics.items():
         answer = answers[key]
-        if key == "percent_agreement" and ratings.n_raters == 2:
-            spans[key] = intervals.wilson(answer.n - disputed, answer.n, plan.level)
+        share = share_interval(key, ratings, answer, plan)
+        if share is not None:
+            spans[key] = share
         elif answer.value is not None:
             small = bootstrap.too_small(answer.n, disputed, answer.value)
             method = bootstrap.SMOOTHED if small else bootstrap.BOOTSTRAP
@@ -52,6 +55,15 @@ def table_intervals(
         draw = draws.draw(method, by_rater=by_rater)
         spans |= _drawn(draw, len(draws.table(by_rater=by_rater).weights), chosen, answers, method, plan)
     return spans
+
+
+def share_interval(key: str, ratings: Ratings, answer: Estimate, plan: Plan) -> Interval | None:
+    """Wilson's interval of percent agreement where every item has two ratings, so that it agrees or does not; None
+    for all else. An item with more ratings may agree in part, and then the items are resampled."""
+    paired = ratings.keep(ratings.sizes >= 2)
+    if key not in SHARES or answer.value is None or not (paired.sizes == 2).all():
+        return None
+    return intervals.wilson(answer.n - paired.n_disputed, answer.n, plan.level)
 
 
 def _drawn(

@@ -12,7 +12,22 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from agreement import by_field, cells, effects, gate_pages, gates, loop, matrices, overview, people, report, runs, tasks
+from agreement import (
+    by_field,
+    by_time,
+    cells,
+    effects,
+    gate_pages,
+    gates,
+    loop,
+    matrices,
+    overview,
+    people,
+    report,
+    runs,
+    tasks,
+    time_rows,
+)
 from agreement import protocol as protocols
 from agreement.forms import WaiverForm
 from agreement.gate_pages import Gate, OfQuestion
@@ -77,6 +92,7 @@ def draw(request: HttpRequest, project: UUID, draw: UUID, question: str) -> Http
         tasks.ask_recompute(found.pk)
     run = runs.newest(found, asked.key)
     context = {"member": member, "nav": "agreement", "draw": found, "question": asked, "run": run}
+    context["by_time"] = by_time.is_offered(found, asked)
     context["splits"] = by_field.fields(found) if by_field.is_offered(found, asked) else []
     context["not_measured"] = matrices.not_measured(asked)
     gate = _gate(found)
@@ -135,6 +151,29 @@ def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpRe
         "more": more,
     }
     return render(request, "agreement/by_field.html", context)
+
+
+@login_required
+@require_safe
+def over_time(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpResponse:
+    """The headline of a closed draw by when its items were completed."""
+    member = access.member_for(request.user, project, Action.SEE_AGREEMENT)
+    found = get_object_or_404(project_draws(member), uuid=draw)
+    asked = question_of(found, question)
+    run = runs.newest(found, asked.key)
+    if not by_time.is_offered(found, asked):
+        raise Http404(_("The figures of this question cannot be read by time: the draw is open, or has no times."))
+    if run is None or run.interim:  # its final figures are still being computed, and its page says so
+        return redirect("agreement:draw", project, draw, question)
+    context = {
+        "member": member,
+        "nav": "agreement",
+        "draw": found,
+        "question": asked,
+        "title": _(run.result["headline"]["title"]),
+        "times": time_rows.of(by_time.of(found, asked, run, at=timezone.now()), run.result),
+    }
+    return render(request, "agreement/by_time.html", context)
 
 
 @login_required

@@ -47,7 +47,7 @@ def matrix(
     asked, named = question(task_type, labels, values)
     people = PEOPLE[: max((len(answers) for answers, _, _ in patterns), default=2)]
     if task_type == "spans":
-        found = matrices.no_spans(made, named, sizes)
+        found = matrices.no_spans(made, named, people[:-1], sizes)
         for answers, stratum, _items in patterns:
             found.add(Marked(answers[:-1], stratum, markings.tokens_of({"text": answers[-1]})))
         return matrices.of_marked(made, asked, named, people[:-1], found)

@@ -354,7 +354,7 @@ def test_expert_on_sets_has_each_label_and_the_whole_set(tmp_path: Path) -> None
     text = printed(path, *options, "--no-interval")
 
     ratings = multilabel.from_sets([[row[key] for row in rows] for key in "ebc"], list("abcd"), raters=("e", "b", "c"))
-    of_product = set_figures.with_expert(ratings, list("abcd"), "e", 1)
+    of_product = set_figures.with_expert(ratings, list("abcd"), "e", 1)["expert_kappa_per_label"]
     found = statistics["expert_kappa_per_label"]
     assert [(row["label"], row.get("value"), row["n"]) for row in found] == [
         (row["label"], row.get("value"), row["n"]) for row in of_product

@@ -140,6 +140,15 @@ def test_gate_that_holds_is_waived_with_a_reason(version, lead, anna, ben) -> No
     assert api.post("waive", draw.uuid, data={"reason": "Again."}, status=409)["error"]["code"] == "nothing_held"
 
 
+def test_gate_without_a_threshold_is_no_pass(version, lead, anna, ben) -> None:
+    measured(version, lead, anna, ben, closing="complete")
+    measured(
+        version, lead, anna, ben, closing="complete", rules={"intent": {"threshold": -1, "threshold_on": "estimate"}}
+    )
+
+    assert [row["outcome"] for row in Api(lead).get("gates")["results"]] == ["pass", "none"]
+
+
 def test_gate_of_an_open_draw_is_not_waived(version, lead, anna, ben) -> None:
     draw = measured(version, lead, anna, ben)
 

@@ -1,11 +1,13 @@
 """Sample sizes against the published ones."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from agreement import planning
+from agreement import plan_words, planning
 from tests.agreement.coefficients.known_answers import extras, near
 
 PLANS = extras("planning")["cases"]
@@ -46,8 +48,11 @@ def test_two_kappas_with_margins(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", [case for case in by_method("flack") if "infeasible" in case], ids=str)
 def test_margins_that_cannot_reach_the_kappa_are_refused(case: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"kappa 0\.8 exceeds 0\.7368"):
+    with pytest.raises(planning.Refused) as refused:
         planning.to_tell_apart_with_margins(case["kappa0"], case["kappa1"], (case["margin1"], case["margin2"]))
+
+    assert refused.value.code == "above_kappa_max"
+    assert plan_words.refusal(refused.value).startswith("kappa 0.8 exceeds 0.7368, ")
 
 
 @pytest.mark.parametrize("case", by_method("precision_wald"), ids=str)
@@ -100,5 +105,16 @@ def test_share_suffices() -> None:
     ],
 )
 def test_infeasible_plans_are_refused(plan: Any, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(planning.Refused) as refused:
         plan()
+
+    assert sentence in plan_words.refusal(refused.value)
+
+
+def test_every_refusal_has_a_sentence_in_the_reader_s_language() -> None:
+    """The pure module names what is wrong; what it says of it can be translated."""
+    source = Path(planning.__file__).read_text(encoding="utf-8")
+    codes = set(re.findall(r'Refused\("(\w+)"', source))
+    codes |= {f"{name}_range" for name in re.findall(r'_check_probability\("(\w+)"', source)}
+
+    assert codes == set(plan_words.REFUSALS)

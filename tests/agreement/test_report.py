@@ -242,3 +242,11 @@ def test_undecided_names_draw_and_question(run) -> None:
     conflicts.open_cases(run.draw, at=LATER)
 
     assert (before, report.undecided([run.draw])) == (set(), {(run.draw_id, "intent")})
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.123, "+.12"), (-0.123, "−.12"), (0.001, ".00"), (-0.001, ".00"), (0.0, ".00"), (1.2, "+1.20")],
+)
+def test_a_difference_has_a_sign_unless_it_rounds_to_nothing(value: float, shown: str) -> None:
+    assert charts.signed(value) == shown

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.template.loader import render_to_string
 
-from agreement import confusions, people, reasons, report
+from agreement import confusions, methods, people, reasons, report
 from agreement.models import Run
 from annotations.models import Draw, Wave
 from projects.models import GuidelineVersion, Project
@@ -227,3 +227,74 @@ def test_unnamed_raters_stand_on_either_side_of_the_table_in_different_draws() -
     # Anna's nine complaints are Ben's praise: the cell is on either side of the diagonal.
     assert {each.heat.rows[0][1][1].count for each in shown} == {9, 0}
     assert {each.pairs.rows[0].table[0][1][1] for each in shown} == {9, 0}
+
+
+def test_spans_have_nothing_bare_on_their_page() -> None:
+    shown = page(tables.result("spans", ["praise", "fault"], SPANS))
+
+    assert shown.agreement.startswith("Observed agreement of tokens ")
+    assert [step["symbol"] for step in shown.arithmetic] == ["D_o", "D_e", "alpha", "exact F1", "overlap F1"]
+    assert any("one pseudo-item: alike, with other labels" in sentence for sentence in shown.method)
+    assert shown.figure.smoothed
+
+
+def test_spans_with_an_expert_have_everybody_beside_them() -> None:
+    rows = [((*answers[:2], answers[1], answers[-1]), stratum, n) for answers, stratum, n in SPANS]
+    shown = page(tables.result("spans", ["praise", "fault"], rows, expert=str(CARA.uuid)))
+
+    assert shown.expert is not None
+    assert [figure.title for figure in shown.expert.figures] == [
+        "F1 with the expert of spans with the same borders and label",
+        "F1 with the expert of spans that overlap by more than half, whatever the label",
+        "F1 with the expert of tokens inside spans, with their label",
+    ]
+    exact = shown.expert.lists[0]
+    assert exact.title == "F1 of each rater with the expert, spans with the same borders and label"
+    assert [(row.title, row.value) for row in exact.rows][1] == ("Ben", "1.00")
+    assert not any("expert" in each.title for each in shown.beside)
+
+
+def test_sets_with_an_expert_have_the_whole_set_and_the_reason_of_a_label_nobody_used() -> None:
+    found = tables.result("multilabel", ["list", "map", "menu"], SETS, expert=str(BEN.uuid))
+    shown = page(found)
+
+    assert shown.expert is not None
+    assert [(each.title, each.value) for each in shown.expert.figures] == [
+        ("Exact-set agreement with the expert (the very same labels)", ".75")
+    ]
+    by_rater = {each.title: [(row.title, row.value) for row in each.rows] for each in shown.expert.lists}
+    assert by_rater["Exact-set agreement of each rater with the expert"] == [("Anna", ".75")]
+    unused = shown.expert.lists[0].rows[2]
+    assert (unused.title, unused.why.startswith("undefined: Nobody used this label")) == ("Menu", True)
+
+
+def test_arithmetic_says_why_numbers_are_left_out_for_whom_reads_raters_by_number() -> None:
+    result = tables.result("nominal", LABELS, SAID)
+    named, unnamed = page(result), page(result, unnamed=UUID(int=7))
+
+    assert named.arithmetic_note == ""
+    assert [step["numbers"] for step in unnamed.arithmetic].count("left out") == 1
+    assert unnamed.arithmetic_note.startswith("Left out: what sets the totals of the one rater beside")
+
+
+def test_method_says_how_percent_agreement_has_its_interval() -> None:
+    two = page(tables.result("nominal", LABELS, SAID)).method
+    said = [((a, b, a if n % 2 else b), "", n) for (a, b), _stratum, n in SAID]
+    three = page(tables.result("nominal", LABELS, said)).method
+
+    assert any("Wilson’s, as each item has two ratings" in sentence for sentence in two)
+    assert any("of items drawn anew, as those with more ratings than two" in sentence for sentence in three)
+
+
+def test_label_of_a_set_by_three_people_has_an_alpha_and_is_called_so() -> None:
+    rows = [((a, b, a), stratum, n) for (a, b), stratum, n in SETS]
+
+    assert page(tables.result("multilabel", ["list", "map"], rows)).classes.title == "alpha of the label"
+    assert page(tables.result("spans", ["praise", "fault"], SPANS)).classes.title == "alpha of the label, on tokens"
+
+
+def test_methods_paragraph_of_spans_has_their_f1_beside_alpha() -> None:
+    said = methods.beside(tables.result("spans", ["praise", "fault"], SPANS))
+    nothing = methods.beside(tables.result("spans", ["praise", "fault"], [(([], [], TEXT), "", 1)]))
+
+    assert (said, nothing) == (", with an exact F1 of .33 and an overlap F1 of 1.00", "")

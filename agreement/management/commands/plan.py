@@ -18,7 +18,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
 from django.utils.translation import gettext as _
 
-from agreement import codebooks, planning
+from agreement import codebooks, plan_words, planning
 from agreement.charts import number
 from agreement.planning import SampleSize
 
@@ -77,6 +77,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             answer = ANSWERS[options["form"]](options)
+        except planning.Refused as refused:
+            raise CommandError(plan_words.refusal(refused)) from refused
         except ValueError as error:
             raise CommandError(str(error)) from error
         if options["json"]:

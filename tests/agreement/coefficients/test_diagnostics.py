@@ -25,11 +25,20 @@ def test_a_sound_table_has_nothing_to_say() -> None:
 
 def test_the_prevalence_trap_is_named() -> None:
     trap = ratings_of(cases()["seed_prevalence_trap"])
-    assert keys(trap) == ["prevalence_index", "kappa_max", "prevalence_trap", "rare_label"]
-    assert found(trap, "prevalence_trap").sentence == (
-        "The raters agree on 95 % of the items and yet the coefficient is 0.26: “ok” makes up 96 % of the ratings,"
+    assert keys(trap) == ["prevalence_index", "kappa_max", "prevalence_trap_named", "rare_label"]
+    assert found(trap, "prevalence_trap_named").sentence == (
+        "The raters agree on 95 % of the items and yet Cohen's kappa is 0.26: “ok” makes up 96 % of the ratings,"
         " so agreement by chance is high. Look at the agreement on the rare classes."
     )
+
+
+TRAP_OF_THREE = Ratings.from_matrix([["ok"] * 40, ["ok"] * 39 + ["bad"], ["ok"] * 38 + ["bad", "ok"]], ["ok", "bad"])
+
+
+def test_the_prevalence_trap_of_more_raters_is_of_pairs() -> None:
+    said = found(TRAP_OF_THREE, "prevalence_trap_pairs").sentence
+
+    assert said.startswith("97 % of the pairs of ratings agree and yet Krippendorff's alpha (nominal) is -0.01: “ok”")
 
 
 RARE = Ratings.from_table([[118, 5], [2, 0]], ["a", "b"])
@@ -247,4 +256,5 @@ def test_every_sentence_is_used() -> None:
     ]
     said = {key for ratings in tables for key in keys(ratings)} | set(keys(RARE)) | set(keys(RARE, seed=1))
     said |= {each.key for ratings in (*tables, near_misses()) for each in diagnose(ratings, "ordinal")}
+    said |= set(keys(TRAP_OF_THREE))
     assert said | set(EARLIER) == set(SENTENCES)

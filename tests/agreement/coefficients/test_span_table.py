@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from agreement.coefficients import spans
-from agreement.coefficients.span_table import FEW_REPEATS, Item, SpanTable
+from agreement.coefficients.span_estimates import FEW_REPEATS
+from agreement.coefficients.span_table import Item, SpanTable
 from agreement.coefficients.spans import Document, Span
 from tests.agreement.coefficients.known_answers import near
 

@@ -1,11 +1,15 @@
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
-from agreement.coefficients import Ratings, declared, multilabel, summarise, table_intervals
+from agreement.coefficients import COEFFICIENTS, Ratings, declared, multilabel, summarise, table_intervals
 from agreement.coefficients.cohen import cohen
 from agreement.coefficients.distances import linear, quadratic
+from agreement.coefficients.intervals import wilson
+from agreement.coefficients.summary import one
+from agreement.coefficients.table_intervals import Plan
 from tests.agreement.coefficients.known_answers import cases, ratings_of, summary_of
 
 
@@ -80,7 +84,7 @@ def test_the_expert_has_intervals_over_items() -> None:
 def test_the_expert_on_a_scale_has_weighted_figures_too() -> None:
     ratings = Ratings.from_matrix([[1, 2, 3, 1, 2], [1, 3, 3, 2, 2], [2, 2, 3, 1, None]], [1, 2, 3])
     statistics = summarise(ratings, "ordinal", seed=1, replicates=50, expert=0)["statistics"]
-    statistics |= declared.against(ratings, 0, [[0, 1, 4], [1, 0, 1], [4, 1, 0]], table_intervals.Plan(1, 50))
+    statistics |= declared.against(ratings, 0, [[0, 1, 4], [1, 0, 1], [4, 1, 0]], Plan(1, 50))
     others = Ratings.from_pairs([1, 3, 3, 2, 2, 2, 2, 3, 1], [1, 2, 3, 1, 2, 1, 2, 3, 1], [1, 2, 3])
     for name, distance in (("linear", linear), ("quadratic", quadratic), ("custom", quadratic)):
         pooled = statistics[f"expert_weighted_kappa_{name}"]
@@ -193,3 +197,36 @@ def test_pabak_is_brennan_prediger_of_two_labels_with_its_error_and_interval() -
     pabak, brennan_prediger = statistics["pabak"], statistics["brennan_prediger"]
     assert pabak["se"] == brennan_prediger["se"] == statistics["pabak_se"]["value"]
     assert pabak["interval"] == brennan_prediger["interval"]
+
+
+# -- percent agreement: one rule -------------------------------------------------------------------------------------
+
+ROTATING = [["a", "b", "a", None, None, None], ["a", "a", None, "b", "a", None], [None, None, "a", "b", "b", "b"]]
+
+
+def percent_of(ratings: Ratings) -> list[dict[str, Any]]:
+    """Percent agreement as a whole table has it, and as a part or a pair has it."""
+    coefficient = COEFFICIENTS["percent_agreement"]
+    whole = summarise(ratings, level="nominal", seed=1)["statistics"]["percent_agreement"]
+    return [whole, one(ratings, coefficient, Plan(1))]
+
+
+@pytest.mark.parametrize(
+    ("columns", "agreed", "n"),
+    [(ROTATING[:2], 1, 2), (ROTATING, 3, 5)],
+    ids=["two raters", "three who share items two by two"],
+)
+def test_items_with_two_ratings_have_wilson_s_interval_everywhere(columns: Any, agreed: int, n: int) -> None:
+    whole, part = percent_of(Ratings.from_matrix(columns, ["a", "b"]))
+
+    known = wilson(agreed, n)
+    assert (whole["method"], whole["interval"]) == ("wilson", [known.low, known.high])
+    assert (part["method"], part["interval"]) == ("wilson", whole["interval"])
+
+
+def test_items_with_three_ratings_are_resampled_everywhere() -> None:
+    """Such an item may agree in part, and is no yes or no."""
+    whole, part = percent_of(Ratings.from_matrix([*ROTATING[:2], ["a", "a", "a", "b", "b", "b"]], ["a", "b"]))
+
+    assert (whole["method"], part["method"]) == ("smoothed", "smoothed")
+    assert whole["interval"] == part["interval"]

@@ -244,7 +244,7 @@ def test_page_says_the_figure_as_a_sentence(client_of, closed, lead) -> None:
 def test_interim_page_says_how_far_it_is(client_of, opened, lead) -> None:
     page = text(client_of(lead).get(pages(opened)["draw"]))
 
-    assert ("Interim, 15 of 40" in page, "Gate: not enough data" in page) == (True, True)
+    assert ("Interim, 15 of 40" in page, "Gate of the draw: not enough data" in page) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_waived_gate_names_who_and_why(client_of, closed, lead) -> None:
 
     page = text(client.get(pages(closed)["draw"]))
 
-    assert ("Gate: waived" in page, "Waived by lea: Only a pilot." in page) == (True, True)
+    assert ("Gate of the draw: waived" in page, "Waived by lea: Only a pilot." in page) == (True, True)
 
 
 # -- gates on the page ------------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def test_gate_is_told_once_for_its_draw_and_by_the_text_of_the_question(client_o
 def test_question_without_a_threshold_says_so_and_leads_to_the_gate(client_of, two_questions, lead) -> None:
     page = text(client_of(lead).get(address("draw", two_questions, "tone")))
 
-    assert ("Gate: hold" in page, "No threshold is set for this question." in page) == (True, True)
+    assert ("Gate of the draw: hold" in page, "No threshold is set for this question." in page) == (True, True)
     assert f'{reverse("agreement:agreement", args=[lead.project.uuid])}#gates"' in page
     assert "What is the intent?" not in page
 
