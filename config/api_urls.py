@@ -28,6 +28,7 @@ IN_PROJECT: list[URLPattern] = [
     path("draft/examples/<uuid:example>/", guideline.DraftExample.as_view(), name="draft-example"),
     path("draft/publication/", annotations.Publish.as_view(), name="publish"),
     path("styles/<slug:question>/", guideline.Styles.as_view(), name="styles"),
+    path("keys/", guideline.OwnKeys.as_view(), name="own-keys"),
     path("items/", projects.Items.as_view(), name="items"),
     path("items/<uuid:item>/", projects.ItemDetail.as_view(), name="item"),
     path("imports/", projects.Imports.as_view(), name="imports"),

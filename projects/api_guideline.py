@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from projects import drafts, examples, guidelines, labels, styles
+from projects import drafts, examples, guidelines, labels, own_keys, styles
 from projects import serializers as shapes
 from projects.api import MemberList, MemberView
 from projects.enums import Action
@@ -175,6 +175,26 @@ class Styles(DraftView):
         wanted = {style["label_key"]: Style(style["colour"], style["hotkey"]) for style in sent.validated_data}
         styles.set_styles(self.member.project, question, wanted)
         return Response(status=204)
+
+
+class OwnKeys(MemberView):
+    """Your own keys for the labels of the newest guideline; they hold on your pages alone."""
+
+    actions: ClassVar = {"GET": Action.LABEL, "PUT": Action.LABEL}
+
+    @extend_schema(responses=shapes.OwnKeysSerializer)
+    def get(self, request: Request, project: UUID) -> Response:
+        return Response({"keys": self.member.hotkeys})
+
+    @extend_schema(request=shapes.OwnKeysSerializer, responses=shapes.OwnKeysSerializer)
+    def put(self, request: Request, project: UUID) -> Response:
+        """What is left out goes back to the project's key."""
+        sent, version = self.read(shapes.OwnKeysSerializer), guidelines.newest(self.member.project)
+        if version is None:
+            raise DomainError(_("The guideline of this project is not published yet."), code="no_guideline")
+        own_keys.refuse_unknown(version, sent["keys"])
+        own_keys.save(self.member, version, sent["keys"])
+        return Response({"keys": self.member.hotkeys})
 
 
 def question_of(draft: GuidelineVersion, key: str) -> Question:

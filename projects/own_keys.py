@@ -38,6 +38,19 @@ def save(member: Membership, version: GuidelineVersion, wanted: Keys) -> None:
     member.hotkeys = hotkeys
 
 
+def refuse_unknown(version: GuidelineVersion, wanted: Keys) -> None:
+    """For a program, which names the labels itself: Invalid for what is no label of `version`."""
+    questions = reading.reading(version).questions
+    known = {(question.key, label.key) for question in questions for label in question.labels}
+    for question, keys in wanted.items():
+        for label in keys:
+            if (question, label) not in known:
+                raise Invalid(
+                    _("“%(label)s” is no label of the question “%(question)s” in the newest guideline: leave it out.")
+                    % {"label": label, "question": question}
+                )
+
+
 def _clean(key: str, label: str) -> str:
     key = key.strip().lower()
     if not key:

@@ -155,6 +155,13 @@ class StyleSerializer(serializers.Serializer[Any]):
     hotkey = serializers.CharField(required=False, default="", allow_blank=True, help_text="empty: its place's")
 
 
+class OwnKeysSerializer(serializers.Serializer[Any]):
+    keys = serializers.DictField(
+        child=serializers.DictField(child=serializers.CharField(allow_blank=True, max_length=8)),
+        help_text="question -> label -> your key; empty: the project's",
+    )
+
+
 class TextSerializer(serializers.Serializer[Any]):
     text = written()
     revision = serializers.IntegerField(help_text="of the draft you started from; a newer one is answered with 409")

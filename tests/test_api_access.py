@@ -52,6 +52,8 @@ draft-example       DELETE  204  A L
 publish             GET     200  A L
 publish             POST    422  A L
 styles              PUT     422  A L
+own-keys            GET     200  N
+own-keys            PUT     422  N
 items               GET     200  A L
 item                GET     200  A L
 imports             POST    422  A L

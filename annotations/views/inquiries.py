@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
-from django.views.decorators.vary import vary_on_headers
 
 from annotations import inquiries, sheets
 from annotations.forms.inquiries import AnswerForm, AskForm
 from annotations.inquiries import Asked
+from annotations.views.labelling import labelling_page
 from projects import access
 from projects.enums import Action
 from projects.errors import DomainError
@@ -30,9 +30,7 @@ PAGE = 50
 # -- for annotators ----------------------------------------------------------------------------------------------------
 
 
-@login_required
-@never_cache
-@vary_on_headers("HX-Request")
+@labelling_page
 @require_http_methods(["GET", "POST"])
 def ask(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
     """Ask about an item of one's own: from the labelling page, which stays where it is, or on a page by itself."""

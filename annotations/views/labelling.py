@@ -40,7 +40,10 @@ HIDDEN_COOKIE = "guideline"  # set by the page: "hidden" where the annotator has
 
 
 def labelling_page(view: View[P]) -> View[P]:
-    """For members who label; never cached, since an item shown again by "back" may be another one by now."""
+    """For members who label; never cached, since an item shown again by "back" may be another one by now.
+
+    A page says for whom it was opened: where somebody else has logged in since, it keeps what it wanted to send.
+    """
 
     @login_required
     @never_cache
@@ -48,6 +51,8 @@ def labelling_page(view: View[P]) -> View[P]:
     @vary_on_headers("HX-Request")
     @wraps(view)
     def run(request: HtmxRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if request.headers.get("X-Opened-For", str(request.user.pk)) != str(request.user.pk):
+            return render(request, "annotations/labelling/_another.html", status=403)
         return view(request, *args, **kwargs)
 
     return run
@@ -104,7 +109,7 @@ def skip(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
     return _on(request, member)
 
 
-@login_required
+@labelling_page
 @require_POST
 def draft(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
     """Keep what was typed so far; the page sends it a moment after the last key."""

@@ -34,6 +34,8 @@ document.addEventListener("keydown", (event) => {
       menu.querySelector("summary").focus();
     }
   }
+  // What asks for something before anything else goes on is not covered.
+  if (document.querySelector("dialog:modal")) return;
   if (event.key === "?" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event.target)) {
     event.preventDefault();
     keys.togglePopover();

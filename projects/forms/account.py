@@ -43,6 +43,9 @@ class LogInForm(AuthenticationForm):
             cleaned = super().clean()
         except ValidationError:
             log_ins.failed(name, address)
+            off = User.objects.filter(username=typed, is_active=False).first()
+            if off and off.check_password(password):  # only who has the password learns it
+                self.confirm_login_allowed(off)
             raise
         log_ins.succeeded(name, address)
         return cleaned

@@ -1,11 +1,15 @@
 """Logging in and out, passwords, signing up, and one's own account."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
@@ -15,12 +19,28 @@ from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
 from projects.forms.account import AccountForm, LogInForm, SignUpForm
-from projects.requests import UserRequest, posted
+from projects.requests import HtmxRequest, UserRequest, posted
 
 
 class LogIn(auth.LoginView):
+    """By its own page; or in place (HX-Request) on a page whose session has ended, which is told who is logged in."""
+
+    request: HtmxRequest
     authentication_form = LogInForm
-    redirect_authenticated_user = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        # In place it may be somebody else who is logged in: that is why the page asks.
+        self.redirect_authenticated_user = not self.request.htmx
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        there = super().form_valid(form)
+        return render(self.request, "registration/_logged_in.html") if self.request.htmx else there
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        if self.request.htmx:
+            return render(self.request, "registration/_not_logged_in.html", {"form": form}, status=422)
+        return super().form_invalid(form)
 
 
 class LogOut(auth.LogoutView):

@@ -17,6 +17,7 @@ from tests.stack import Stack
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(180)]
 
 PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+NO_LOG_IN_IN_PLACE = re.compile(r"/log_in[.\w]*\.js$")
 SHIFTS = """
 window.shifts = [];
 new PerformanceObserver(list => {
@@ -307,7 +308,9 @@ def test_a_label_given_offline_survives_closing_the_page(desk: Desk) -> None:
 
 
 def test_log_in_expires_in_the_middle_and_the_label_is_sent_once_after_it(desk: Desk) -> None:
+    """Where logging in in place cannot be loaded a link leads to the log-in page and back."""
     page = desk.at("expiry")
+    page.context.route(NO_LOG_IN_IN_PLACE, lambda route: route.abort())
     first = page.locator(".item-text").inner_text()
 
     page.context.clear_cookies(name="sessionid")
@@ -325,6 +328,7 @@ def test_log_in_expires_in_the_middle_and_the_label_is_sent_once_after_it(desk: 
 
 def test_nobody_sends_what_another_person_gave_on_the_same_machine(desk: Desk) -> None:
     page = desk.at("expiry")
+    page.context.route(NO_LOG_IN_IN_PLACE, lambda route: route.abort())
     done = len(desk.given("expiry"))
     page.context.clear_cookies(name="sessionid")
     press(page, "1")

@@ -6,6 +6,7 @@ from projects import own_keys, reading, styles
 from projects.errors import Invalid
 from projects.models import LabelStyle, Membership
 from tests import factories
+from tests.api import Api
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +56,35 @@ def test_what_cannot_be_a_key_is_refused_and_nothing_is_kept(version, anna, keys
     with pytest.raises(Invalid, match=said):
         save(anna, version, **keys)
     assert Membership.objects.get(pk=anna.pk).hotkeys == {}
+
+
+@pytest.mark.parametrize("wanted", [{"intent": {"nothing": "k"}}, {"tone": {"praise": "k"}}])
+def test_what_the_guideline_does_not_have_gets_no_key(version, anna, wanted):
+    refused = Api(anna).put("own-keys", data={"keys": wanted}, status=422)
+
+    assert "is no label of the question" in refused["error"]["message"]
+    assert Membership.objects.get(pk=anna.pk).hotkeys == {}
+
+
+def test_the_api_keeps_own_keys_and_refuses_what_the_page_refuses(version, anna, ben):
+    api = Api(anna)
+
+    kept = api.put("own-keys", data={"keys": {"intent": {"complaint": "K", "praise": ""}}})
+    collision = api.put("own-keys", data={"keys": {"intent": {"complaint": "2"}}}, status=422)
+    reserved = api.put("own-keys", data={"keys": {"intent": {"complaint": "s"}}}, status=422)
+
+    assert kept == api.get("own-keys") == {"keys": {"intent": {"complaint": "k"}}}
+    assert "already that of “praise”" in collision["error"]["message"]
+    assert "already does something else" in reserved["error"]["message"]
+    assert Api(ben).get("own-keys") == {"keys": {}}
+    assert hotkeys(anna, version) == {"complaint": "k", "praise": "2", "question": "3"}
+
+
+def test_the_api_keeps_no_keys_before_there_is_a_guideline(db):
+    nobody_s = factories.member(factories.project("Nothing yet"))
+    refused = Api(nobody_s).put("own-keys", data={"keys": {}}, status=409)
+
+    assert refused["error"]["code"] == "no_guideline"
 
 
 def test_a_key_means_one_label_of_the_whole_sheet(version, anna):

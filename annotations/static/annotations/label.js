@@ -14,6 +14,7 @@ const IDLE_AFTER = 60_000;
 const KEEP_DRAFTS_DAYS = 14;
 const DAY = 24 * 60 * 60 * 1000;
 const PATIENCE = 15_000;
+const LOGGED_IN = "logged in"; // to the other tabs
 
 // -- what must not get lost -----------------------------------------------------------------------------------------
 
@@ -70,14 +71,14 @@ class Kept {
 
 /**
  * Ask the server, and say how it went: "done" (with html), "wrong" (422, with html), "moved" (with a url), "login",
- * "refused" (with its sentence as html), or "away" when nothing came back that could be the server's word on it.
+ * "another" (with the name of who is logged in), "refused" (with its sentence as html), or "away" when nothing came
+ * back that could be the server's word on it.
  */
 async function ask(url, fields, options = {}) {
-  const headers = { "HX-Request": "true" };
+  const headers = { "HX-Request": "true", "X-Opened-For": user };
   let body;
   if (fields) {
-    // Logging in again changes the token: the cookie has the one that holds now.
-    headers["X-CSRFToken"] = /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? "";
+    headers["X-CSRFToken"] = token();
     body = new URLSearchParams(fields);
   }
   let response;
@@ -97,6 +98,9 @@ async function ask(url, fields, options = {}) {
   }
 }
 
+/** Logging in again changes the token: the cookie has the one that holds now. */
+const token = () => /(?:^|; )csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? "";
+
 function outcome(response, html) {
   if (response.type === "opaqueredirect") return { kind: "login" };
   const url = response.headers.get("HX-Redirect");
@@ -104,12 +108,14 @@ function outcome(response, html) {
   if (response.ok) return { kind: "done", html };
   if (response.status === 422) return { kind: "wrong", html };
   if (response.status >= 500 || response.status === 429 || response.status === 408) return { kind: "away" };
+  const another = response.status === 403 && parsed(html).querySelector("[data-another]");
+  if (another) return { kind: "another", name: another.dataset.another };
   return { kind: "refused", html, status: response.status };
 }
 
 const bench = document.getElementById("bench");
 const state = document.getElementById("state");
-const { member, labelUrl, loginUrl } = bench.dataset;
+const { member, user, labelUrl, loginUrl } = bench.dataset;
 const unsent = new Kept(member, "unsent");
 const drafts = new Kept(member, "draft");
 const tabs = new BroadcastChannel(`concord:${member}`);
@@ -130,19 +136,52 @@ function say(word, ...more) {
   state.replaceChildren(words);
 }
 
-function logInLink() {
-  const link = document.createElement("a");
-  link.href = loginUrl;
-  link.textContent = state.dataset.loginLink;
-  return link;
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
+
+function sayRefusal(html, ...more) {
+  say(parsed(html).textContent.trim(), " ", ...more);
+}
+
+// -- logging in again in place ----------------------------------------------------------------------------------------
+
+const dialog = document.getElementById("log-in");
+let out = null; // while the session has ended: { name: of who else is logged in, url: of what was to be looked at }
+
+/** The session has ended, or is somebody else's. Who types is not interrupted: `asks` says whether to ask at once. */
+function loggedOut(reply, { asks = true, url = "" } = {}) {
+  out = { name: reply.name ?? "", url };
+  sayLogIn();
+  if (asks) askLogIn();
 }
 
 function sayLogIn() {
-  say("login", " ", logInLink());
+  const link = document.createElement("a");
+  link.href = loginUrl;
+  link.dataset.logIn = "";
+  const waiting = unsent.all().size > 0;
+  link.textContent = waiting ? state.dataset.loginLink : state.dataset.outLink;
+  say(waiting ? "login" : "out", " ", link);
 }
 
-function sayRefusal(html, ...more) {
-  say(new DOMParser().parseFromString(html, "text/html").body.textContent.trim(), " ", ...more);
+async function askLogIn() {
+  try {
+    const { open } = await import(dialog.dataset.module);
+    open({ user, ask, token, resume, waiting: () => unsent.all().size > 0 }, out?.name);
+  } catch {
+    return false; // the link leads to the log-in page
+  }
+  return true;
+}
+
+/** Logged in again: send what is kept, and go on from where the session had ended. */
+async function resume() {
+  const url = out?.url;
+  out = null;
+  tabs.postMessage(LOGGED_IN);
+  say("back");
+  if (unsent.all().size) await flush();
+  else if (url) look(url);
+  else sendDraft();
 }
 
 // -- time on task: seconds in view, without those in which nobody moves ------------------------------------------------
@@ -180,7 +219,7 @@ function send(sent, submitter) {
   const word = sent.id === "skip" ? "skipped" : isTask() ? "saved" : "corrected";
   const entry = { sheet: sheet(), url: sent.action, fields: fieldsOf(sent, submitter), word, at: Date.now() };
   unsent.put(entry.sheet, entry);
-  deliver(entry);
+  deliver(entry, { asks: true });
 }
 
 /** A question is kept and sent like a label, but brings no other sheet: the item stays in hand. */
@@ -190,11 +229,11 @@ function sendQuestion(sent) {
   sent.hidePopover();
   sent.reset();
   item()?.focus({ preventScroll: true });
-  deliver(entry);
+  deliver(entry, { asks: true });
 }
 
-/** Send a kept entry; whether the server has answered for good. */
-async function deliver(entry) {
+/** Send a kept entry; whether to go on with the next one. `asks`: to log in again, if that is needed. */
+async function deliver(entry, { asks = !isTyping(document.activeElement) } = {}) {
   busy = true;
   clearTimeout(drafting);
   const waiting = setTimeout(say, SAVING_AFTER, "saving");
@@ -206,11 +245,17 @@ async function deliver(entry) {
     later();
     return false;
   }
-  if (reply.kind === "login" || (reply.kind === "refused" && reply.status === 403)) {
-    if (reply.kind === "login") sayLogIn();
-    else sayRefusal(reply.html, logInLink());
+  if (reply.kind === "login" || reply.kind === "another") {
+    loggedOut(reply, { asks });
     return false;
   }
+  if (reply.kind === "refused" && (reply.status === 403 || reply.status === 404)) {
+    // Not theirs to do now, perhaps again later: who has left the project may come back.
+    if (token()) sayRefusal(reply.html, state.dataset.still);
+    else loggedOut(reply, { asks }); // the cookie is gone that every form needs, and a log-in brings back
+    return true;
+  }
+  out = null;
   unsent.drop(entry.sheet);
   settle(reply, entry);
   return true;
@@ -259,7 +304,16 @@ async function flush() {
 
 window.addEventListener("online", () => { delay = FIRST_DELAY; flush(); });
 // Another tab has dealt with the item that is shown here: go on from there.
-tabs.addEventListener("message", ({ data }) => { if (data === sheet() && !busy) look(); });
+tabs.addEventListener("message", ({ data }) => {
+  if (data === LOGGED_IN && out) comeBack();
+  else if (data === sheet() && !busy) look();
+});
+
+/** Another tab has logged in. */
+function comeBack() {
+  if (dialog.open) dialog.close();
+  resume();
+}
 
 /** Fetch a sheet (the item in hand, or a label to correct) and show it. */
 async function look(url = labelUrl) {
@@ -269,7 +323,7 @@ async function look(url = labelUrl) {
   busy = false;
   if (reply.kind === "done") show(reply.html);
   else if (reply.kind === "moved") location.assign(reply.url);
-  else if (reply.kind === "login") sayLogIn();
+  else if (reply.kind === "login" || reply.kind === "another") loggedOut(reply, { url });
   else if (reply.kind === "refused") sayRefusal(reply.html);
   else say("offline");
 }
@@ -314,11 +368,12 @@ function typed() {
 }
 
 /** To the server too, for another device; it also says that somebody is still at it. */
-function sendDraft(options) {
+async function sendDraft(options) {
   drafting = 0;
   if (!isTask() || busy || unsent.get(sheet())) return;
   const typedAt = drafts.get(sheet())?.at ?? 0;
-  ask(task().dataset.draftUrl, [...fieldsOf(form()), ["typed_at", typedAt]], options);
+  const reply = await ask(task().dataset.draftUrl, [...fieldsOf(form()), ["typed_at", typedAt]], options);
+  if ((reply.kind === "login" || reply.kind === "another") && !out) loggedOut(reply, { asks: false });
 }
 
 function restore() {
@@ -445,6 +500,12 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const logIn = event.target.closest("a[data-log-in]");
+  if (logIn) {
+    event.preventDefault();
+    askLogIn().then((asked) => asked || location.assign(logIn.href));
+    return;
+  }
   const label = event.target.closest("label.label");
   const link = event.target.closest("#task a[data-undo], #task a[data-back]");
   if (label?.control.type === "radio" && event.target !== label.control) {
@@ -478,6 +539,7 @@ const ACTIONS = {
 };
 
 document.addEventListener("keydown", (event) => {
+  if (dialog.open) return;
   if (event.key === "Escape") {
     leave(event.target);
     return;
@@ -634,6 +696,7 @@ document.getElementById("guide-whole")?.addEventListener("click", () => turnGuid
 // -- begin ------------------------------------------------------------------------------------------------------------
 
 drafts.prune(KEEP_DRAFTS_DAYS);
+tabs.postMessage(LOGGED_IN);
 arrive();
 flush();
 setInterval(() => {

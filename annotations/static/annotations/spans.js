@@ -303,7 +303,7 @@ function extend(forward, single) {
 document.addEventListener("keydown", (event) => {
   const questions = questionsIn(document);
   const held = event.altKey || event.metaKey || event.isComposing || event.defaultPrevented;
-  if (!questions.length || held || event.target.closest("input, textarea, select, [popover]")) return;
+  if (!questions.length || held || event.target.closest("input, textarea, select, [popover], dialog")) return;
   const last = questions.findLast((question) => spansOf(question).length);
   if (event.key === "Backspace" && last) {
     remove(last, spansOf(last).length - 1);

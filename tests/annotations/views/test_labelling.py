@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations import draws, labelling, publishing, releasing, serving
-from annotations.models import Annotation, Assignment, Revision, Wave
+from annotations.models import Annotation, Assignment, Inquiry, Revision, Wave
 from projects.models import GuidelineVersion, Item, LabelStyle, Membership, Project
 from tests import factories
 
@@ -249,6 +249,20 @@ def test_an_expired_log_in_is_a_redirect_that_the_page_can_tell(wave, anna, clie
 
 
 # -- skip and draft ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["label-submit", "label-skip", "label-draft", "label-ask"])
+def test_a_page_opened_for_somebody_else_does_nothing(wave, anna, ben, client_of, name):
+    """Ben has logged in on anna's page: it is told, and can keep what anna gave."""
+    address = url(name, anna, held(anna).uuid)
+    sent = {"answer-intent": "praise", "reason": "other", "text": "Why?"}
+
+    answer = client_of(ben).post(address, sent, headers=HX | {"X-Opened-For": str(anna.user_id)})
+
+    assert (answer.status_code, Annotation.objects.count(), Inquiry.objects.count()) == (403, 0, 0)
+    assert '<p data-another="ben">ben is logged in here now.' in answer.content.decode()
+    mine = client_of(anna).post(address, sent, headers=HX | {"X-Opened-For": str(anna.user_id)})
+    assert mine.status_code in (200, 204)
 
 
 @pytest.mark.parametrize("headers", [{}, HX])

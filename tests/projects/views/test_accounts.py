@@ -79,6 +79,56 @@ def test_guessing_is_stopped_even_with_the_right_password(outsider: User) -> Non
     assert log_in(client, "otto", REMOTE_ADDR="192.0.2.7").status_code == 302
 
 
+IN_PLACE = {"HTTP_HX_REQUEST": "true"}
+
+
+def test_in_place_a_log_in_says_who_is_logged_in_now(outsider: User) -> None:
+    client = Client()
+
+    answer = log_in(client, "otto", **IN_PLACE)
+
+    assert (answer.status_code, logged_in(client)) == (200, True)
+    assert answer.content.decode().strip() == f'<p data-user="{outsider.pk}">otto</p>'
+
+
+def test_in_place_somebody_else_can_log_in_over_a_session(outsider: User) -> None:
+    factories.user("anna")
+    client = Client()
+    log_in(client, "otto")
+
+    answer = log_in(client, "anna", **IN_PLACE)
+
+    assert "anna</p>" in answer.content.decode()
+    assert client.session["_auth_user_id"] == str(User.objects.get(username="anna").pk)
+
+
+def test_in_place_a_wrong_password_is_a_sentence(outsider: User) -> None:
+    answer = log_in(Client(), "otto", "wrong", **IN_PLACE)
+
+    assert answer.status_code == 422
+    assert answer.content.decode().strip() == (
+        "<p>No account has this name with this password. Capital letters count.</p>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("password", "said"),
+    [
+        (PASSWORD, "This account is switched off."),
+        ("wrong", "No account has this name with this password. Capital letters count."),
+    ],
+)
+def test_that_an_account_is_switched_off_learns_only_who_has_its_password(
+    outsider: User, password: str, said: str
+) -> None:
+    User.objects.update(is_active=False)
+    client = Client()
+
+    answer = log_in(client, "otto", password)
+
+    assert (answer.context["form"].non_field_errors(), logged_in(client)) == ([said], False)
+
+
 def test_the_brake_lets_go_after_its_time_and_after_success(db: None) -> None:
     for minute in range(5):
         log_ins.failed("anna", "::1", at=NOW + timedelta(minutes=minute))
