@@ -41,7 +41,7 @@ from agreement.coefficients.summary import summarise
 __all__ = ["COEFFICIENTS", "LEVELS", "MISSING", "REASONS", "Coefficient", "Estimate", "Ratings", "summarise"]
 
 # Part of the digest of a computation: raised whenever a figure would come out differently.
-ENGINE_VERSION = "4"
+ENGINE_VERSION = "5"
 
 
 def weighted_kappa(key: str, title: str, make: Callable[[Ratings], distances.Distance]) -> Coefficient:
