@@ -277,6 +277,8 @@ def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
             part = list(rows.values_list("pk", "item", "draw", "needed")[:CHUNK])
             if not part:
                 _serve(wave)
+                if done >= CHUNK:
+                    bulk.refresh_statistics(WaveItem, Slot)
                 break
             bulk.insert(Slot, _SLOT_FIELDS, (slot for row in part for slot in _slots_of(wave, *row)))
             last, done = part[-1][0], done + len(part)
