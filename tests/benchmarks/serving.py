@@ -1,4 +1,4 @@
-"""What an annotator waits for: `CONCORD_BENCH=FOLDER python -m tests.benchmarks.serving [SIZE …] [again]`.
+"""What an annotator waits for: `CONCORD_BENCH=FOLDER python -m tests.benchmarks.serving [SIZE …]`.
 
 A label is saved and the next item comes back: over HTTP, through gunicorn as it is run for a team. Three questions,
 each with its target: does it cost the same at every size (asked of all servers in turns, so that they meet the same
@@ -147,10 +147,10 @@ def verdict(said: str, reached: bool) -> bool:
 
 
 def main() -> None:
-    asked = kept.arguments(run)
+    asked = kept.arguments(run, SIZES)
     if asked is None:
         return
-    sizes = asked[0] if asked[0] != list(kept.SIZES) else list(SIZES)
+    sizes, _again = asked
     print(f"A label and the next item over HTTP. {kept.machine()}", flush=True)
     teams: dict[int, dict[str, Any]] = {}
     for size in sorted({*sizes, OF_EIGHT}):
