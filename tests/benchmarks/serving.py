@@ -28,16 +28,21 @@ MOST_STATEMENTS, MOST_RATIO, LEAST_CYCLES = 22, 1.25, 60
 
 def run(size: int, step: str) -> None:
     kept.ready()
-    {"team": _team, "statements": _statements, "violations": _violations}[step](size)
+    {"ready": _ready, "team": _team, "statements": _statements, "violations": _violations}[step](size)
+
+
+def _ready(_size: int) -> None:
+    """Bring what was kept up to date: the tables, and the files that pages need."""
+    from django.core.management import call_command
+
+    call_command("collectstatic", interactive=False, verbosity=0)
+    kept.finish({})
 
 
 def _team(size: int) -> None:
-    """Open the wave, log the team in, collect what the pages need."""
-    from django.core.management import call_command
-
+    """Open the wave, and log the team in."""
     from tests.benchmarks import teams
 
-    call_command("collectstatic", interactive=False, verbosity=0)
     project = kept.project(size)
     teams.open_wave(project)
     people = teams.members(project, EIGHT, f"a{size}-")
@@ -83,6 +88,7 @@ def _violations(size: int) -> None:
 @contextlib.contextmanager
 def serving(size: int) -> Iterator[str]:
     """The product's web server on the database of `size`; its address."""
+    kept.measured(__spec__.name, size, "ready", again=True)
     port = free_port()
     env = kept.environment(size) | {"PORT": str(port)}
     command = [sys.executable, "-m", "gunicorn", "--config=python:config.gunicorn", "config.wsgi"]
