@@ -29,7 +29,7 @@ bench-agreement: dev
 	@.venv/bin/python -m tests.benchmarks.agreement
 
 bench-serving: dev
-	@.venv/bin/python -m tests.benchmarks.serving_speed
+	@CONCORD_BENCH=$${CONCORD_BENCH:-var/bench} .venv/bin/python -m tests.benchmarks.serving
 
 lock: dev ## Both lock files anew, with hashes and no registry's address
 	@sh config/lock.sh

@@ -71,7 +71,10 @@ class Waves(WaveView, MemberList):
         request=shapes.OpenWaveSerializer, responses={201: shapes.WaveSerializer, 202: shapes.WaveSerializer}
     )
     def post(self, request: Request, project: UUID) -> Response:
-        """A large wave is drawn at once and filled by a job: 202, with the job's uuid, in state `opening`."""
+        """From many items a wave is drawn and filled by a job: 202, with the job's uuid, in state `opening`.
+
+        Its size is 0 until it is drawn.
+        """
         sent = self.read(shapes.OpenWaveSerializer)
         wave = opening.open_wave(self.member.project, **sent, by=self.member, at=timezone.now())
         return self.shown(wave, status=201 if wave.state == WaveState.OPEN else 202)

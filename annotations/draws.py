@@ -25,11 +25,6 @@ from projects.models import Membership, Project
 THRESHOLDS = ("threshold", "class_threshold", "stratum_threshold")
 
 
-def clock_key(at: datetime) -> int:
-    """The queue key of a slot that opens or comes back at `at`: microseconds, behind every random rank."""
-    return int(at.timestamp() * 1_000_000)
-
-
 def has_threshold(protocol: dict[str, Any]) -> bool:
     """Whether the protocol sets a threshold on any question, so that its gate can hold."""
     questions: dict[str, dict[str, Any]] = protocol.get("questions", {})

@@ -12,15 +12,15 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from django.core.files.base import File
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations import draw_records, draws, gold
-from annotations.enums import AssignmentState, WaveState
-from annotations.models import Annotation, Assignment, Draw, Revision, WaveItem
+from annotations import draw_records, draws, gold, rating_rows
+from annotations.enums import AssignmentState
+from annotations.models import Assignment, Draw
 from projects import access, item_search, jobs
 from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError, Invalid, NotAllowed
@@ -28,29 +28,7 @@ from projects.formats import FORMATS
 from projects.models import Item, Job, Membership, Project
 from projects.task_types import Json
 
-CHUNK = 500
 FILE_FORMATS = ("csv", "jsonl")
-RATING_FIELDS = (
-    "item",
-    "item_id",
-    "question",
-    "rater",
-    "rater_id",
-    "value",
-    "skip_reason",
-    "skip_note",
-    "measured",
-    "newest",
-    "revision",
-    "version",
-    "wave",
-    "kind",
-    "served_at",
-    "submitted_at",
-    "revised_at",
-    "seconds",
-    "comment",
-)
 
 
 @dataclass(frozen=True)
@@ -261,84 +239,6 @@ def _gold_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, 
         yield done, one.row()
 
 
-def _rating_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
-    """A row for each revision and question, and for each skip and question, in the order of serving."""
-    revisions = Prefetch("annotation__revisions", Revision.objects.select_related("version"))
-    wave_items = Prefetch("wave_item", WaveItem.objects.select_related("wave"))
-    ended = (
-        Assignment.objects.filter(item__project=project, state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
-        .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
-        .exclude(wave_item__wave__state=WaveState.IMPORTING)
-        .select_related("item", "member__user", "slot", "version", "annotation")
-        .prefetch_related(revisions, wave_items)
-        .order_by("pk")
-    )
-    keys: dict[int, list[str]] = {}
-    done, last = 0, 0
-    while chunk := list(ended.filter(pk__gt=last)[:CHUNK]):
-        _add_keys(keys, chunk)
-        for assignment in chunk:
-            done += 1
-            for row in _rows_of(assignment, keys):
-                yield done, row
-        last = chunk[-1].pk
-
-
-def _add_keys(keys: dict[int, list[str]], chunk: Sequence[Assignment]) -> None:
-    """The questions of versions that were not met before."""
-    for assignment in chunk:
-        if assignment.version_id not in keys:
-            keys[assignment.version_id] = list(assignment.version.questions.values_list("key", flat=True))
-
-
-def _rows_of(assignment: Assignment, keys: Mapping[int, list[str]]) -> Iterator[dict[str, Json]]:
-    common: dict[str, Json] = {
-        "item": str(assignment.item.uuid),
-        "item_id": assignment.item.external_id,
-        "rater": assignment.member.name,
-        "rater_id": str(assignment.member.uuid),
-        "version": assignment.version.number,
-        "wave": assignment.wave_item.wave.number,
-        "kind": assignment.slot.kind,
-        "served_at": _time(assignment.served_at),
-    }
-    if assignment.state == AssignmentState.SKIPPED:
-        skipped: dict[str, Json] = {
-            "skip_reason": assignment.skip_reason,
-            "skip_note": assignment.skip_note,
-            "measured": False,
-        }
-        for key in keys[assignment.version_id]:
-            yield common | {"question": key} | skipped | {"submitted_at": _time(assignment.ended_at)}
-        return
-    annotation = assignment.annotation
-    measured = _measured_revision(annotation)
-    for revision in annotation.revisions.all():
-        said: dict[str, Json] = {
-            "measured": revision.number == measured,
-            "newest": revision.number == annotation.revisions_count,
-            "revision": revision.number,
-            "version": revision.version.number,
-            "submitted_at": _time(annotation.submitted_at),
-            "revised_at": _time(revision.at),
-            "seconds": round(annotation.seconds, 3),
-            "comment": revision.comment,
-        }
-        for key in keys[assignment.version_id]:
-            yield common | said | {"question": key, "value": revision.answers.get(key)}
-
-
-def _measured_revision(annotation: Annotation) -> int | None:
-    """The number of the revision that is measured: the last within its window; None where nothing is."""
-    if annotation.slot_id is None or annotation.draw_id is None:
-        return None
-    return max((revision.number for revision in annotation.revisions.all() if revision.in_window), default=None)
-
-
-def _time(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
-
-
 def _count_items(project: Project) -> int:
     return project.items.count()
 
@@ -350,7 +250,7 @@ def _count_ratings(project: Project) -> int:
 
 EXPORTS: dict[str, Export] = {
     "gold": Export(gettext_lazy("Final labels (gold)"), gold.FIELDS, _gold_rows, _count_items, record="content"),
-    "ratings": Export(gettext_lazy("All ratings"), RATING_FIELDS, _rating_rows, _count_ratings),
+    "ratings": Export(gettext_lazy("All ratings"), rating_rows.FIELDS, rating_rows.of_project, _count_ratings),
     "draws": Export(
         gettext_lazy("Draws, to be replayed"),
         None,

@@ -1,19 +1,20 @@
 """Submitting, skipping and correcting labels. A label is committed before the next item is shown (DESIGN §2.12)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.db.models import F, Func, QuerySet, TextField, Value
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import serving
+from annotations import slots
 from annotations.enums import AssignmentState, DrawState, SkipReason, SlotState
 from annotations.models import Annotation, Assignment, Draw, Revision, Seat, Slot, Wave
 from annotations.retrying import LostRace, retrying
+from annotations.slots import Ending
 from projects import keys, reading
 from projects.asking import no_answer
 from projects.errors import DomainError, Invalid
@@ -21,6 +22,8 @@ from projects.models import GuidelineVersion, Membership
 from projects.reading import QuestionReading
 from projects.task_types import AnswerError
 
+# What was answered, or how to read it once it is known what was asked.
+Answers = dict[str, Any] | Callable[[tuple[QuestionReading, ...]], dict[str, Any]]
 COMMENT_LIMIT = 5_000
 LONGEST_SECONDS = 3_600.0
 
@@ -90,7 +93,7 @@ def submit(
     member: Membership,
     assignment: UUID,
     *,
-    answers: dict[str, Any],
+    answers: Answers,
     at: datetime,
     comment: str = "",
     seconds: float | None = None,
@@ -100,17 +103,35 @@ def submit(
     Counted if the slot, or another one of this item, is still theirs, is unclaimed, or its holder's lease has ended;
     else kept as surplus. Raises Http404 for somebody else's assignment, BadAnswers.
     """
+    ending = Ending()
+    saved = save(member, assignment, answers=answers, at=at, comment=comment, seconds=seconds, ending=ending)
+    ending.write()
+    return saved
+
+
+def save(
+    member: Membership,
+    assignment: UUID,
+    *,
+    answers: Answers,
+    at: datetime,
+    comment: str,
+    seconds: float | None,
+    ending: Ending,
+) -> Saved:
+    """`submit` in the caller's transaction, which writes `ending` last."""
     row = _assignment(member, assignment)
+    given = answers(reading.questions(row.version)) if callable(answers) else answers
     if row.state == AssignmentState.SUBMITTED:
-        return Saved(row.annotation.uuid, repeated=True, differs=_differs(row, answers, comment))
-    cleaned = clean_answers(row.version, answers, row.item.content)
+        return Saved(row.annotation.uuid, repeated=True, differs=_differs(row, given, comment))
+    cleaned = clean_answers(row.version, given, row.item.content)
     said = _comment_by(member, comment)
-    slot = _take_slot(row, member, at)
+    slot, opened = _take_slot(row, member, at)
     row.member = member
     annotation = _annotate(row, cleaned, said, slot=slot, seconds=_seconds(seconds, row, at), at=at)
     Assignment.objects.filter(pk=row.pk).update(state=AssignmentState.SUBMITTED, ended_at=at, draft=None)
     if slot is not None:
-        serving.count_rating(slot, rater=member.pk, at=at)
+        slots.count_rating(slot, rater=member.pk, opened=opened, at=at, ending=ending)
     return Saved(annotation.uuid, repeated=False)
 
 
@@ -127,9 +148,11 @@ def _differs(row: Assignment, answers: dict[str, Any], comment: str) -> bool:
 
 
 def _assignment(member: Membership, assignment: UUID) -> Assignment:
+    """The member's assignment and its slot, both locked."""
     row = (
-        Assignment.objects.select_for_update(of=("self",))
+        Assignment.objects.select_for_update(of=("self", "slot"))
         .select_related("slot", "item", "wave_item__wave", "version")
+        .defer("version__text", "version__label_mapping")
         .filter(uuid=assignment, member=member)
         .first()
     )
@@ -141,22 +164,29 @@ def _assignment(member: Membership, assignment: UUID) -> Assignment:
     return row
 
 
-def _take_slot(row: Assignment, member: Membership, at: datetime) -> Slot | None:
-    """The slot that this rating fills, taken; None where there is none: the rating is kept as surplus."""
+def _take_slot(row: Assignment, member: Membership, at: datetime) -> tuple[Slot | None, bool]:
+    """The slot that this rating fills, taken, and whether that opened the one behind it.
+
+    None where there is none: the rating is kept as surplus.
+    """
     if row.state != AssignmentState.OPEN and row.slot.draw_id is not None and _gave_up(row, member):
-        return None
-    free = Q(state=SlotState.OPEN) | Q(state=SlotState.CLAIMED, claimed_by=member)
-    free |= Q(state=SlotState.CLAIMED, lease_ends__lt=at)
-    rated = {"state": SlotState.RATED, "claimed_by": None, "lease_ends": None}
-    if Slot.objects.filter(free, pk=row.slot_id).update(**rated):
-        return row.slot
+        return None, False
+    if _is_free(row.slot, member, at):
+        return row.slot, slots.take(row.slot, rater=member.pk, at=at)
     # Late. The item may ask for another rating, and this person cannot meet it again to give that. All its slots are
     # locked, so that a rating that just opens the next one either sees this one as surplus, or is seen here.
-    slots = Slot.objects.filter(wave_item=row.wave_item_id, kind=row.slot.kind).order_by("number")
-    for slot in list(slots.select_for_update(of=("self",))):
-        if Slot.objects.filter(free, pk=slot.pk).update(**rated):
-            return slot
-    return None
+    others = Slot.objects.filter(wave_item=row.wave_item_id, kind=row.slot.kind).order_by("number")
+    for slot in list(others.select_for_update(of=("self",))):
+        if _is_free(slot, member, at):
+            return slot, slots.take(slot, rater=member.pk, at=at)
+    return None, False
+
+
+def _is_free(slot: Slot, member: Membership, at: datetime) -> bool:
+    """Whether a slot, which the caller has locked, takes a rating of `member`."""
+    if slot.state == SlotState.CLAIMED and slot.lease_ends is not None:
+        return slot.claimed_by_id == member.pk or slot.lease_ends < at
+    return slot.state == SlotState.OPEN
 
 
 def _gave_up(row: Assignment, member: Membership) -> bool:
@@ -238,9 +268,10 @@ def skip(member: Membership, assignment: UUID, *, reason: str, at: datetime, not
     Assignment.objects.filter(pk=row.pk).update(
         state=AssignmentState.SKIPPED, ended_at=at, skip_reason=reason, skip_note=_comment(note), draft=None
     )
-    slot = Slot.objects.select_for_update(of=("self",)).get(pk=row.slot_id)
-    if slot.state == SlotState.CLAIMED and slot.claimed_by_id == member.pk:
-        serving.give_back(slot, at=at)
+    if row.slot.state == SlotState.CLAIMED and row.slot.claimed_by_id == member.pk:
+        ending = Ending()
+        slots.give_back(row.slot, at=at, ending=ending)
+        ending.write()
 
 
 @retrying

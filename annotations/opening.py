@@ -1,4 +1,4 @@
-"""Opening a wave: what it would mean, and the long half of a large one as a job."""
+"""Opening a wave: what it would mean, and one from many items as a job."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -17,7 +18,7 @@ from projects.enums import JobKind, JobState
 from projects.errors import DomainError
 from projects.models import Job, Membership, Project
 
-AT_ONCE = 5_000  # items: a second or two of a request; more is left to the worker
+AT_ONCE = 5_000  # fresh items: a second or two of a request; more is left to the worker
 
 
 def open_wave(
@@ -31,29 +32,36 @@ def open_wave(
     pilot: bool = False,
     **choices: Any,
 ) -> Wave:
-    """`releasing.open_wave`; a large wave is drawn now and filled by the worker, and comes back in state `opening`."""
+    """`releasing.open_wave`; from many items it is drawn and filled by the worker, and comes back in state `opening`.
+
+    What can be refused at once is; the worker refuses the rest, and its job says why.
+    """
+    choices |= {"share_percent": share_percent, "ratings_per_item": ratings_per_item, "pilot": pilot}
+    if not _are_many(project):
+        return releasing.open_wave(project, by=by, at=at, size=size, **choices)
     with transaction.atomic():
-        wave = releasing.plan_wave(
-            project,
-            by=by,
-            at=at,
-            size=size,
-            share_percent=share_percent,
-            ratings_per_item=ratings_per_item,
-            pilot=pilot,
-            **choices,
-        )
-        large = wave.size > AT_ONCE
-        if large:
-            _enqueue(wave, by=by, at=at)
-    if not large:
-        releasing.fill_wave(wave)
+        wave, protocol = releasing.announce_wave(project, by=by, at=at, **choices)
+        releasing.refuse_size(project, size)
+        _enqueue(wave, by=by, at=at, protocol=protocol, size=size)
     return wave
 
 
+def _are_many(project: Project) -> bool:
+    """Whether so many items are fresh that a look at all of them is too long for a request."""
+    return len(eligibility.eligible(project).values_list("pk")[: AT_ONCE + 1]) > AT_ONCE
+
+
 def run(job: Job) -> None:
-    """Fill the wave of a job; what is filled already stays, so that it may start again."""
+    """Draw and fill the wave of a job. What is drawn stays drawn and what is filled filled, so that it may start again,
+    also in another worker while this one is still at it."""
     wave = Wave.objects.select_related("project").get(project=job.project_id, uuid=job.params["wave"])
+    if protocol := job.params.get("protocol"):
+        try:
+            releasing.draw_wave(wave, protocol, size=job.params["size"])
+        except DomainError:
+            releasing.call_off(wave, at=timezone.now())
+            raise
+        wave.refresh_from_db()
 
     def beat(done: int) -> None:
         jobs.hold(job)
@@ -81,8 +89,8 @@ def resume(wave: Wave, *, by: Membership, at: datetime) -> None:
         _enqueue(row, by=by, at=at)
 
 
-def _enqueue(wave: Wave, *, by: Membership, at: datetime) -> None:
-    jobs.create(wave.project, JobKind.OPEN_WAVE, params={"wave": str(wave.uuid)}, by=by, at=at)
+def _enqueue(wave: Wave, *, by: Membership, at: datetime, **params: Any) -> None:
+    jobs.create(wave.project, JobKind.OPEN_WAVE, params={"wave": str(wave.uuid), **params}, by=by, at=at)
 
 
 # -- what it would mean ------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from projects import bulk, guidelines, jobs
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership, Project
 
+MOST_ITEMS = 2**31  # of a project; what is asked for may be any number
 CHUNK = 1_000  # items whose slots are written in one transaction
 RANK_BITS = 50  # random ranks sort before the clock: microseconds have passed 2**50 since 2005
 
@@ -83,14 +84,72 @@ def plan_wave(
     pilot: bool = False,
     **choices: Any,
 ) -> Wave:
-    """The first, short half of `open_wave`: decide which items and which overlap, in state `opening`."""
+    """The first half of `open_wave`: decide which items and which overlap, in state `opening`."""
+    wave, protocol = announce_wave(
+        project,
+        by=by,
+        at=at,
+        share_percent=share_percent,
+        ratings_per_item=ratings_per_item,
+        pilot=pilot,
+        **choices,
+    )
+    draw_wave(wave, protocol, size=size)
+    return wave
+
+
+@transaction.atomic
+def announce_wave(
+    project: Project,
+    *,
+    by: Membership,
+    at: datetime,
+    share_percent: Decimal | None = None,
+    ratings_per_item: int | None = None,
+    pilot: bool = False,
+    **choices: Any,
+) -> tuple[Wave, dict[str, Any]]:
+    """A wave in state `opening` that has no items yet, and the protocol of its draw: frozen from here on."""
     project = Project.objects.select_for_update().get(pk=project.pk)  # one opening at a time
     version = _version_to_open(project)
     protocol = frozen_protocol(project, version, share_percent, ratings_per_item, choices)
+    return _make_wave(project, version, protocol, pilot=pilot, by=by, at=at), protocol
+
+
+@transaction.atomic
+def draw_wave(wave: Wave, protocol: dict[str, Any], *, size: int | None) -> None:
+    """Decide which items an announced wave has and which are its overlap, at once and once: one that is drawn or was
+    ended stays as it is. Raises what `open_wave` raises."""
+    project = Project.objects.select_for_update().get(pk=wave.project_id)
+    if not Wave.objects.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING, size=0).exists():
+        return
     population = _population(project, protocol["strata_field"], size)
-    wave = _make_wave(project, version, protocol, size=len(population), pilot=pilot, by=by, at=at)
-    _make_draw(wave, protocol, population, at=at)
-    return wave
+    wave.size = len(population)
+    wave.save(update_fields=["size"])
+    _make_draw(wave, protocol, population, at=wave.opened_at)
+    if wave.size >= CHUNK:
+        bulk.refresh_statistics(WaveItem)  # its rows are read in chunks next
+
+
+def call_off(wave: Wave, *, at: datetime) -> None:
+    """End an announced wave that could not be drawn."""
+    announced = Wave.objects.filter(pk=wave.pk, state=WaveState.OPENING, size=0)
+    announced.update(state=WaveState.CLOSED, closed_at=at)
+
+
+def refuse_size(project: Project, size: int | None) -> None:
+    """Raise Invalid for a size that is none, TooFewFresh where fewer items are fresh: without a look at all of them."""
+    if size is None:
+        return
+    _check(size)
+    found = eligibility.eligible(project).values("pk")[: min(size, MOST_ITEMS)].count()
+    if found < size:
+        raise _too_few(project, found=found, needed=size)
+
+
+def _check(size: int | None) -> None:
+    if size is not None and size < 1:
+        raise Invalid(_("A wave of %(size)s items: expected 1 or more.") % {"size": size})
 
 
 def _version_to_open(project: Project) -> GuidelineVersion:
@@ -146,8 +205,7 @@ def _population(project: Project, strata_field: str, size: int | None) -> dict[C
     else:
         for pk, uuid, digest in fresh.values_list("pk", "uuid", "content_hash").iterator():
             candidates[Candidate(uuid, "", digest)] = pk
-    if size is not None and size < 1:
-        raise Invalid(_("A wave of %(size)s items: expected 1 or more.") % {"size": size})
+    _check(size)
     if len(candidates) < (size or 1):
         raise _too_few(project, found=len(candidates), needed=size or 1)
     if size is None or size == len(candidates):
@@ -176,7 +234,6 @@ def _make_wave(
     version: GuidelineVersion,
     protocol: dict[str, Any],
     *,
-    size: int,
     pilot: bool,
     by: Membership,
     at: datetime,
@@ -191,7 +248,6 @@ def _make_wave(
         pilot=pilot,
         share_percent=Decimal(str(protocol["share_percent"])),
         ratings_per_item=int(protocol["ratings_per_item"]),
-        size=size,
         window_submits=int(protocol["window_submits"]),
         window_minutes=int(protocol["window_minutes"]),
         lease_minutes=int(protocol["lease_minutes"]),
@@ -277,6 +333,8 @@ def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
             part = list(rows.values_list("pk", "item", "draw", "needed")[:CHUNK])
             if not part:
                 _serve(wave)
+                if done >= CHUNK:
+                    bulk.refresh_statistics(WaveItem, Slot)
                 break
             bulk.insert(Slot, _SLOT_FIELDS, (slot for row in part for slot in _slots_of(wave, *row)))
             last, done = part[-1][0], done + len(part)

@@ -69,14 +69,14 @@ def of_task(task: Task, member: Membership, given: Given | None = None) -> Sheet
     draft = task.draft or {}
     if given is None:
         given = Given(draft.get("answers") or {}, draft.get("comment") or "")
-    read = reading.reading(task.version, member.hotkeys)
+    read = reading.reading_for(member, task.version)
     return _sheet(task.assignment, task.content, read, given, draft.get("typed_at") or 0)
 
 
 def of_annotation(row: Annotation, member: Membership, given: Given | None = None) -> Sheet:
     """The sheet of a label that `member` gave, with the questions of the version that it was given under."""
     given = given or Given(row.latest, row.comment)
-    read = reading.reading(row.version, member.hotkeys)
+    read = reading.reading_for(member, row.version)
     return _sheet(row.uuid, dict(row.item.shown(member.project.shown_fields)), read, given, 0)
 
 

@@ -25,3 +25,12 @@ def insert(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[An
             places = ", ".join(["%s"] * len(fields))
             sql = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608  - names of the model's, no values
             cursor.executemany(sql, cast("Sequence[Any]", iter(rows)))  # takes any iterable
+
+
+def refresh_statistics(*models: type[Model]) -> None:
+    """After very many new rows: let PostgreSQL look at them now, not a minute later, when it plans by what was there
+    before and looks through all of them."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for model in models:
+                cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")

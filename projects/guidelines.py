@@ -1,8 +1,10 @@
 """Guideline versions: found, compared, published. Drafts, questions, labels and examples have modules of their own,
 and what other apps need of them is found here too."""
 
+import copy
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -16,7 +18,7 @@ from projects.errors import Invalid, NotAllowed
 from projects.examples import add_example, edit_example, remove_example
 from projects.folding import content_hash
 from projects.models import GuidelineVersion, Membership, Project
-from projects.reading import Reading, content, content_rows, reading
+from projects.reading import KEPT_IN_MEMORY, Reading, content, content_rows, reading
 
 __all__ = [
     "Consequences",
@@ -30,6 +32,7 @@ __all__ = [
     "discard",
     "draft_of",
     "edit_example",
+    "kept",
     "newest",
     "publish",
     "published",
@@ -37,6 +40,8 @@ __all__ = [
     "remove_example",
     "save_text",
 ]
+
+_KEPT: dict[UUID, GuidelineVersion] = {}
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,21 @@ class Consequences:
 def newest(project: Project) -> GuidelineVersion | None:
     """The newest published version: what is labelled under now."""
     return project.versions.published().newest_first().first()
+
+
+def kept(uuid: UUID) -> GuidelineVersion:
+    """A published version, from this process's memory after the first time: what is published never changes.
+
+    But for `public`, which is asked of the database whenever it is looked at.
+    """
+    version = _KEPT.get(uuid)
+    if version is None:
+        version = GuidelineVersion.objects.defer("public").get(uuid=uuid)
+        if version.digest and not version.is_draft:
+            if len(_KEPT) >= KEPT_IN_MEMORY:
+                _KEPT.clear()
+            _KEPT[uuid] = version
+    return copy.copy(version)  # what one caller sets on it is not the next one's
 
 
 def published(project: Project) -> QuerySet[GuidelineVersion]:

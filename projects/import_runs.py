@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max, Min
 from django.utils.translation import gettext as _
 
-from projects import importing, jobs, repeats, staging
+from projects import bulk, importing, jobs, repeats, staging
 from projects.candidates import candidate
 from projects.errors import DomainError
 from projects.file_fields import MOST_FIELDS, describe
@@ -135,6 +135,10 @@ def _finish(job: Job, staged: Job, batch: Batch) -> None:
             project.save(update_fields=["shown_fields"])
         batch.size, batch.ready = size, True
         batch.save(update_fields=["size", "ready"])
+    if size >= staging.CHUNK_ROWS:
+        bulk.refresh_statistics(
+            Item
+        )  # the next question is which of them are fresh, and to millions a bad plan is no end
 
 
 def _left_out(job: Job, staged: Job, batch: Batch) -> dict[str, Any]:

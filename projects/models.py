@@ -68,6 +68,9 @@ class Project(models.Model):
     protocol = models.JSONField(default=protocol_defaults)
     shown_fields = models.JSONField(default=list, help_text=_("the fields of an item that are shown, in order"))
     comment_required = models.BooleanField(default=False, help_text=_("whether every label needs a comment"))
+    styles_revision = models.PositiveIntegerField(
+        default=0, editable=False, help_text=_("raised by every change of a label's colour or hotkey")
+    )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
 

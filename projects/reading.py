@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from projects import prose, styles
 from projects.differences import Content, ExamplePart, LabelPart, QuestionPart
 from projects.enums import ExampleKind
-from projects.models import Example, GuidelineVersion, Question
+from projects.models import Example, GuidelineVersion, Membership, Question
 from projects.styles import Style
 from projects.task_types import TASK_TYPES, Json, TaskType
 
@@ -135,8 +135,16 @@ def reading(version: GuidelineVersion, own: Mapping[str, Mapping[str, str]] | No
 
     own : a member's own keys (`Membership.hotkeys`), for a sheet that this member works on
     """
+    return _dressed_reading(version, styles.with_own(styles.chosen(version.project_id), own or {}))
+
+
+def reading_for(member: Membership, version: GuidelineVersion) -> Reading:
+    """The version as `member` has it before them while they label, with their own keys: all of it kept in memory."""
+    return _dressed_reading(version, styles.with_own(styles.kept(member.project), member.hotkeys))
+
+
+def _dressed_reading(version: GuidelineVersion, chosen: Mapping[tuple[str, str], Style]) -> Reading:
     html, questions, loose = _read(version)
-    chosen = styles.with_own(styles.chosen(version.project_id), own or {})
     look = styles.worn([(one.key, one.labels) for one in questions], chosen)
     return Reading(version, html, tuple(_dressed(question, look[question.key]) for question in questions), loose)
 

@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from projects import drafts
@@ -32,6 +35,16 @@ def chosen(project: Project | int) -> dict[tuple[str, str], Style]:
     """(question key, label key) -> what somebody chose for it; empty where nothing was."""
     rows = LabelStyle.objects.filter(project=project)
     return {(row.question_key, row.label_key): Style(row.colour, row.hotkey) for row in rows}
+
+
+def kept(project: Project) -> dict[tuple[str, str], Style]:
+    """`chosen`, from this process's memory until somebody chooses otherwise: the project's row counts the changes."""
+    return _kept(project.uuid, project.styles_revision)
+
+
+@lru_cache(maxsize=64)
+def _kept(project: UUID, _revision: int) -> dict[tuple[str, str], Style]:
+    return chosen(Project.objects.get(uuid=project))
 
 
 def with_own(
@@ -128,6 +141,7 @@ def set_styles(project: Project, question_key: str, wanted: Mapping[str, Style])
             label_key=label_key,
             defaults={"colour": style.colour, "hotkey": style.hotkey},
         )
+    Project.objects.filter(pk=project.pk).update(styles_revision=F("styles_revision") + 1)
 
 
 def _label_sets(project: Project, question_key: str) -> list[list[Label]]:

@@ -5,7 +5,7 @@ comes next, so that one request takes an annotator from item to item.
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotations import labelling, publishing, serving, sheets
+from annotations import cycles, labelling, publishing, serving, sheets
 from annotations.enums import SkipReason
 from annotations.forms.labelling import answers_in, comment_in, draft_in, seconds_in
 from annotations.models import Annotation
@@ -72,23 +72,21 @@ def submit(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpRespons
     member = access.member_for(request.user, project, Action.LABEL)
     if request.method == "GET":  # where a log-in in between leads to
         return redirect("annotations:label", project)
-    answers = answers_in(request.POST, labelling.questions_of(member, assignment))
-    comment = comment_in(request.POST)
+    comment, at = comment_in(request.POST), timezone.now()
+    sent: dict[str, Any] = {"comment": comment, "seconds": seconds_in(request.POST), "at": at}
+    read = partial(answers_in, request.POST)
+    task: Task | Nothing | None = None
     try:
-        saved = labelling.submit(
-            member,
-            assignment,
-            answers=answers,
-            comment=comment,
-            seconds=seconds_in(request.POST),
-            at=timezone.now(),
-        )
+        if request.htmx:
+            saved, task = cycles.submit_and_next(member, assignment, answers=read, **sent)
+        else:
+            saved = labelling.submit(member, assignment, answers=read, **sent)
     except Invalid as error:
-        given = Given(answers, comment, _problems(error))
-        task = serving.shown_again(member, assignment)
-        return _task_page(request, member, task, sheets.of_task(task, member, given), status=422)
+        given = Given(read(labelling.questions_of(member, assignment)), comment, _problems(error))
+        shown = serving.shown_again(member, assignment)
+        return _task_page(request, member, shown, sheets.of_task(shown, member, given), status=422)
     notice = _("You had labelled this item already, and otherwise: that label stands. Undo corrects it.")
-    return _on(request, member, notice if saved.differs else "")
+    return _on(request, member, notice if saved.differs else "", task=task)
 
 
 @labelling_page
@@ -153,18 +151,21 @@ def correct(request: HtmxRequest, project: UUID, annotation: UUID) -> HttpRespon
 # -- what is answered -------------------------------------------------------------------------------------------------
 
 
-def _on(request: HtmxRequest, member: Membership, notice: str = "") -> HttpResponse:
+def _on(
+    request: HtmxRequest, member: Membership, notice: str = "", *, task: Task | Nothing | None = None
+) -> HttpResponse:
     """On to the next item: the page gets it at once, a plain form is sent for it."""
     if request.htmx:
-        member.refresh_from_db(fields=["submits"])
-        return _next(request, member, notice)
+        return _next(request, member, notice, task=task)
     if notice:
         messages.info(request, notice)
     return redirect("annotations:label", member.project.uuid)
 
 
-def _next(request: HtmxRequest, member: Membership, notice: str = "") -> HttpResponse:
-    task = serving.next_task(member, at=timezone.now())
+def _next(
+    request: HtmxRequest, member: Membership, notice: str = "", *, task: Task | Nothing | None = None
+) -> HttpResponse:
+    task = task or serving.next_task(member, at=timezone.now())
     if isinstance(task, Task):
         return _task_page(request, member, task, sheets.of_task(task, member), notice=notice)
     first = {"acknowledge": "annotations:acknowledge", "practice": "annotations:practice"}.get(task.code)

@@ -231,7 +231,7 @@ def _wave_page(
         else None,
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
-        "job": opening.job_of(wave) if wave.state == WaveState.OPENING else None,
+        "job": opening.job_of(wave) if wave.state == WaveState.OPENING or not wave.size else None,
         "form": (form or CloseForm(**_closable(draw, member))) if is_open else None,
         "proof": _proof(draw, asked="verify" in request.GET),
         "not_known": imported.NOT_KNOWN,

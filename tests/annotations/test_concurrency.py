@@ -13,7 +13,7 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import F
 
-from annotations import draws, labelling, releasing, serving
+from annotations import cycles, draws, labelling, releasing, serving
 from annotations.models import Annotation, Assignment, Case, Seat, Slot, Wave, WaveItem
 from projects.errors import DomainError
 from projects.models import Membership
@@ -359,6 +359,51 @@ def test_a_surplus_is_not_promoted_into_a_slot_that_somebody_is_just_claiming(te
     wave.refresh_from_db()
     assert Slot.objects.get(number=2).claimed_by == carl
     assert (Annotation.objects.get(member=anna).slot, wave.overlap_left) == (None, 1)
+
+
+@pytest.mark.postgres
+def test_a_label_is_saved_though_others_are_just_taking_all_that_is_left(team, lead):
+    anna = team[0]
+    opened(lead, 3, share_percent=Decimal(0))
+    task = serving.next_task(anna, at=AT)
+
+    with uncommitted(lambda: lock(Slot.objects.open())):
+        saved, following = cycles.submit_and_next(anna, task.assignment, answers={"intent": "praise"}, at=AT)
+
+    assert (Annotation.objects.get().uuid, following.code) == (saved.annotation, "others")
+    assert Membership.objects.get(pk=anna.pk).submits == 1
+
+
+def test_a_team_in_full_swing_that_takes_label_and_next_item_in_one_rates_everything(team, lead):
+    wave = opened(lead, 60, share_percent=Decimal(50), ratings_per_item=3)
+    acknowledged: list[object] = []
+    started = time.monotonic()
+
+    def work(member: Membership) -> None:
+        def now():
+            return AT + timedelta(seconds=time.monotonic() - started)
+
+        task, idle = serving.next_task(member, at=now()), 0
+        while idle < 3:
+            if isinstance(task, serving.Nothing):
+                idle += 1
+                task = serving.next_task(member, at=now())
+                continue
+            answers = {"intent": "praise"}
+            saved, task = cycles.submit_and_next(member, task.assignment, answers=answers, at=now())
+            acknowledged.append(saved.annotation)
+
+    raised = in_threads(*(lambda m=member: work(m) for member in team))
+
+    assert raised == []
+    assert Counter(acknowledged) == Counter(Annotation.objects.values_list("uuid", flat=True))
+    assert not WaveItem.objects.filter(rated__gt=F("needed")).exists()
+    assert Annotation.objects.values("item", "member").distinct().count() == Annotation.objects.count()
+    wave.refresh_from_db()
+    assert Slot.objects.unrated().count() == wave.overlap_left + wave.single_left
+    for pair in wave.pairs.all():
+        both = Annotation.objects.filter(member=pair.member, wave_item__annotations__member=pair.other)
+        assert pair.shared == both.count()
 
 
 @pytest.mark.postgres

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import draws, exporting, labelling, releasing, serving
+from annotations import draws, exporting, labelling, rating_rows, releasing, serving
 from annotations.models import Annotation, Look
 from projects import jobs
 from projects.enums import JobState
@@ -86,7 +86,7 @@ def test_every_rating_has_a_row_with_all_that_is_known_of_it(project, lead, anna
         "seconds": first.seconds,
         "comment": "",
     }
-    assert tuple(found[0]) == exporting.RATING_FIELDS
+    assert tuple(found[0]) == rating_rows.FIELDS
 
 
 def test_the_measured_revision_is_the_last_within_the_window(project, lead, anna, ben):

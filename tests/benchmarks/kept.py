@@ -192,6 +192,7 @@ def rows_file(size: int) -> Path:
     """
     path = folder() / f"rows-{size}.jsonl"
     if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         rng = random.Random(size)
         part = path.with_suffix(".part")
         with part.open("w") as stream:

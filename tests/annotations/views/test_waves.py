@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotations import draws, labelling, opening, releasing, serving
 from annotations.enums import WaveState
-from annotations.models import Annotation, Draw, Seat, Slot, Wave
+from annotations.models import Annotation, Draw, Seat, Slot, Wave, WaveItem
 from projects import jobs
 from projects.enums import JobKind
 from projects.models import Item, Membership, Project
@@ -222,6 +222,101 @@ def test_a_large_wave_is_filled_by_the_worker(project, lead, client_of, monkeypa
     assert (job.state, job.message) == ("done", "")
     wave.refresh_from_db()
     assert (wave.state, Slot.objects.count(), wave.overlap_all, wave.single_all) == ("open", 24, 8, 16)
+
+
+def test_a_request_for_a_large_wave_looks_at_a_few_items_and_draws_nothing(project, lead, client_of, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+    client = client_of(lead)
+
+    client.post(url("wave-open", lead), CHOICES)
+
+    wave = Wave.objects.get()
+    page = client.get(url("wave", lead, wave.uuid)).content.decode()
+    assert (wave.state, wave.size, WaveItem.objects.count(), Draw.objects.count()) == ("opening", 0, 0, 0)
+    assert "just drawing" in page
+    assert client.get(url("waves", lead)).status_code == 200
+
+
+def test_a_few_of_many_items_are_drawn_by_the_worker_too(project, lead, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+
+    wave = opening.open_wave(project, by=lead, at=timezone.now(), size=3, share_percent=Decimal(100))
+    jobs.run_waiting(at=timezone.now())
+
+    wave.refresh_from_db()
+    assert (wave.state, wave.size, wave.draw.size, wave.overlap_all) == ("open", 3, 3, 6)
+
+
+def test_the_protocol_of_a_large_wave_is_that_of_the_request(project, lead, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+    wave = opening.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(20))
+    project.protocol |= {"minimum_n": 77, "window_minutes": 1}
+    project.save()
+
+    jobs.run_waiting(at=timezone.now())
+
+    wave.refresh_from_db()
+    assert wave.draw.protocol["minimum_n"] != 77
+    assert wave.draw.protocol["window_minutes"] == wave.window_minutes != 1
+
+
+def test_more_than_there_are_of_many_items_are_refused_at_once(project, lead, client_of, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+
+    with pytest.raises(releasing.TooFewFresh, match="Only 20"):
+        opening.open_wave(project, by=lead, at=timezone.now(), size=21)
+
+    assert not Wave.objects.exists()
+
+
+def test_a_large_wave_whose_items_were_taken_meanwhile_is_called_off_and_says_why(
+    project, lead, client_of, monkeypatch
+):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+    client = client_of(lead)
+    client.post(url("wave-open", lead), CHOICES)
+    project.items.update(standing="superseded")
+    jobs.run_waiting(at=timezone.now())
+    wave = Wave.objects.get()
+
+    page = client.get(url("wave", lead, wave.uuid)).content.decode()
+    factories.items(project, 5, prefix="more")
+    releasing.open_wave(project, by=lead, at=timezone.now())
+
+    assert (wave.state, wave.size) == ("closed", 0)
+    assert "No fresh item is left" in page
+    assert "Nothing of this wave was drawn" in page
+
+
+def test_a_large_wave_that_was_ended_before_the_worker_came_stays_empty(project, lead, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+    wave = opening.open_wave(project, by=lead, at=timezone.now())
+    draws.close_wave(wave, by=lead, at=timezone.now(), reason="not yet")
+
+    jobs.run_waiting(at=timezone.now())
+
+    wave.refresh_from_db()
+    assert (wave.state, WaveItem.objects.count(), project.jobs.get().state) == ("closed", 0, "done")
+
+
+def test_a_large_wave_that_two_workers_draw_is_drawn_once(project, lead, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 20)
+    wave = opening.open_wave(project, by=lead, at=timezone.now(), share_percent=Decimal(20))
+    protocol = project.jobs.get().params["protocol"]
+    releasing.draw_wave(wave, protocol, size=None)
+    drawn = set(WaveItem.objects.filter(draw__isnull=False).values_list("item", flat=True))
+
+    jobs.run_waiting(at=timezone.now())
+
+    assert set(WaveItem.objects.filter(draw__isnull=False).values_list("item", flat=True)) == drawn
+    assert (WaveItem.objects.count(), len(drawn)) == (20, 4)
 
 
 def test_filling_again_after_a_crash_makes_the_same_wave(project, lead, monkeypatch):

@@ -1,0 +1,155 @@
+"""All ratings of a project as rows of a file, in the order of serving: each revision, each question, each skip."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+from uuid import UUID
+
+from annotations.enums import AssignmentState, WaveState
+from annotations.models import Assignment, Draw, Wave
+from projects.models import Project
+from projects.task_types import Json
+
+CHUNK = 1_000
+FIELDS = (
+    "item",
+    "item_id",
+    "question",
+    "rater",
+    "rater_id",
+    "value",
+    "skip_reason",
+    "skip_note",
+    "measured",
+    "newest",
+    "revision",
+    "version",
+    "wave",
+    "kind",
+    "served_at",
+    "submitted_at",
+    "revised_at",
+    "seconds",
+    "comment",
+)
+
+
+def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
+    """A row for each revision and question, and for each skip and question, in the order of serving."""
+    ended = (
+        Assignment.objects.filter(item__project=project, state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
+        .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
+        .exclude(wave_item__wave__state=WaveState.IMPORTING)
+        .order_by("pk")
+    )
+    names = _Names(project)
+    done, last = 0, 0
+    while chunk := list(ended.filter(pk__gt=last).values_list("pk", flat=True)[:CHUNK]):
+        # As tuples: a million objects of seven models would cost more than all the rest.
+        rows = Assignment.objects.filter(pk__in=chunk).order_by("pk", "annotation__revisions__number")
+        for _pk, revisions in groupby(map(_Rated._make, rows.values_list(*_RATED)), attrgetter("pk")):
+            done += 1
+            for row in _rows_of(list(revisions), names):
+                yield done, row
+        last = chunk[-1]
+
+
+class _Rated(NamedTuple):
+    """A revision of what an assignment became; of one that was skipped there is one row without a revision."""
+
+    pk: int
+    state: str
+    item: UUID
+    item_id: str
+    member: int
+    version: int
+    wave: int
+    kind: str
+    served_at: datetime
+    ended_at: datetime | None
+    skip_reason: str
+    skip_note: str
+    slot: int | None
+    draw: int | None
+    submitted_at: datetime
+    seconds: float
+    revisions_count: int
+    number: int
+    answers: dict[str, Json]
+    comment: str
+    revision_version: int
+    revised_at: datetime
+    in_window: bool
+
+
+_RATED = (
+    *("pk", "state", "item__uuid", "item__external_id", "member", "version", "wave_item__wave", "slot__kind"),
+    *("served_at", "ended_at", "skip_reason", "skip_note", "annotation__slot", "annotation__draw"),
+    *("annotation__submitted_at", "annotation__seconds", "annotation__revisions_count"),
+    *("annotation__revisions__number", "annotation__revisions__answers", "annotation__revisions__comment"),
+    *("annotation__revisions__version", "annotation__revisions__at", "annotation__revisions__in_window"),
+)
+
+
+class _Names:
+    """What the members, versions and waves of a project are called. They are few beside its ratings."""
+
+    def __init__(self, project: Project) -> None:
+        members = project.memberships.select_related("user")
+        versions = project.versions.defer("text").prefetch_related("questions")
+        self.members = {member.pk: (member.name, str(member.uuid)) for member in members}
+        self.versions = {one.pk: one.number for one in versions}
+        self.questions = {one.pk: [question.key for question in one.questions.all()] for one in versions}
+        self.waves = dict(Wave.objects.filter(project=project).values_list("pk", "number"))
+
+
+def _rows_of(revisions: Sequence[_Rated], names: _Names) -> Iterator[dict[str, Json]]:
+    first = revisions[0]
+    rater, rater_id = names.members[first.member]
+    keys = names.questions[first.version]
+    common: dict[str, Json] = {
+        "item": str(first.item),
+        "item_id": first.item_id,
+        "rater": rater,
+        "rater_id": rater_id,
+        "version": names.versions[first.version],
+        "wave": names.waves[first.wave],
+        "kind": first.kind,
+        "served_at": _time(first.served_at),
+    }
+    if first.state == AssignmentState.SKIPPED:
+        skipped: dict[str, Json] = {
+            "skip_reason": first.skip_reason,
+            "skip_note": first.skip_note,
+            "measured": False,
+        }
+        for key in keys:
+            yield common | {"question": key} | skipped | {"submitted_at": _time(first.ended_at)}
+        return
+    measured = _measured_revision(revisions)
+    for revision in revisions:
+        said: dict[str, Json] = {
+            "measured": revision.number == measured,
+            "newest": revision.number == revision.revisions_count,
+            "revision": revision.number,
+            "version": names.versions[revision.revision_version],
+            "submitted_at": _time(revision.submitted_at),
+            "revised_at": _time(revision.revised_at),
+            "seconds": round(revision.seconds, 3),
+            "comment": revision.comment,
+        }
+        for key in keys:
+            yield common | said | {"question": key, "value": revision.answers.get(key)}
+
+
+def _measured_revision(revisions: Sequence[_Rated]) -> int | None:
+    """The number of the revision that is measured: the last within its window; None where nothing is."""
+    if revisions[0].slot is None or revisions[0].draw is None:
+        return None
+    return max((revision.number for revision in revisions if revision.in_window), default=None)
+
+
+def _time(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
