@@ -1,9 +1,11 @@
 """The one handler of refusals: a DomainError becomes a page, a fragment, or `{"error": {"code", "message"}}`."""
 
 import logging
+import sys
 from collections.abc import Callable
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -112,7 +114,21 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    message = _("Something went wrong on the server; it has been logged. What you had saved is saved. Reload to go on.")
+    """The last word on an error. A database that is away or full is said as that, and as something that passes."""
+    message, code, status = (
+        _("Something went wrong on the server; it has been logged. What you had saved is saved. Reload to go on."),
+        "server_error",
+        500,
+    )
+    if isinstance(sys.exception(), OperationalError | InterfaceError):
+        message, code, status = (
+            _(
+                "The database cannot be reached, or has no room to write: this was not saved. What you had saved is "
+                "saved. Wait a moment, then send it again."
+            ),
+            "database_away",
+            503,
+        )
     if _for_program(request):
-        return JsonResponse(api_error("server_error", message), status=500)
-    return HttpResponse(f"<!doctype html><title>Concord</title><p>{message}</p>", status=500)
+        return JsonResponse(api_error(code, message), status=status)
+    return HttpResponse(f"<!doctype html><title>Concord</title><p>{message}</p>", status=status)

@@ -14,8 +14,11 @@ class OwnRedis:
     def __init__(self, program: str, folder: Path) -> None:
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
-        command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
         wait_for(self.answers, 20, "redis-server did not start")
 
     def answers(self) -> bool:

@@ -47,12 +47,36 @@ class Stack:
         self.env = kept | own | {"CONCORD_DEMO": "no"} | env
 
     def __enter__(self) -> "Stack":
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def start(self) -> None:
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.launch"], cwd=ROOT, env=self.env, stdout=log, stderr=subprocess.STDOUT
             )
-        wait_for(self.ready, what=f"the server did not start: {self.said()}")
-        return self
+        wait_for(self.ready, 180, "the server did not start")
+
+    def pids(self, part: str) -> list[int]:
+        """The processes of "gunicorn", "worker" or "beat", the first of them before those that it started."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                mine = f"CONCORD_VAR={self.env['CONCORD_VAR']}".encode() in path.read_bytes().split(b"\0")
+                if mine and part.encode() in path.with_name("cmdline").read_bytes():
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue  # it ended while we looked
+        return sorted(found)
+
+    def kill(self) -> None:
+        """The launcher, as nobody should; what it started ends by itself."""
+        self.process.kill()
+        self.process.wait()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
