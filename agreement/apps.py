@@ -7,8 +7,11 @@ class AgreementConfig(AppConfig):
     verbose_name = _("agreement")
 
     def ready(self) -> None:
-        from agreement import kits
+        from agreement import kits, sample_rows
         from annotations import exporting
 
         title = _("Figures with their ratings, to recompute (JSONL)")
         exporting.register("kit", exporting.Export(title, None, kits.rows, kits.total, ("jsonl",), closed_only=True))
+        title = _("Repeats, bridges and spot checks: their figures")
+        figures = exporting.Export(title, sample_rows.FIELDS, sample_rows.rows, sample_rows.total, closed_only=True)
+        exporting.register("samples", figures)

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotations.enums import DrawState
+from annotations.enums import SAMPLES, DrawState, WaveState
 from annotations.models import (
     Acknowledgement,
     Annotation,
@@ -30,14 +30,18 @@ from annotations.models import (
 )
 from projects.admin import ReadOnlyAdmin, register_read_only
 
+UNFINISHED = (WaveState.OPENING, WaveState.OPEN)
+
 
 class Closed(ReadOnlyAdmin):
-    """Rows of waves whose draw is not open. `wave_path`: how the wave is reached from the row."""
+    """Rows of waves whose draw is not open, and of samples that have ended. `wave_path`: from the row to the wave."""
 
     wave_path = "wave"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[models.Model]:
-        return super().get_queryset(request).exclude(**{f"{self.wave_path}__draw__state": DrawState.OPEN})
+        rows = super().get_queryset(request).exclude(**{f"{self.wave_path}__draw__state": DrawState.OPEN})
+        path = self.wave_path
+        return rows.exclude(**{f"{path}__kind__in": SAMPLES, f"{path}__state__in": UNFINISHED})
 
 
 def register_closed(model: type[models.Model], wave_path: str, *columns: str, **options: Any) -> None:

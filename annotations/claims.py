@@ -17,8 +17,8 @@ from django.db import connection
 from django.db.models import BooleanField, Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotations import kinds
-from annotations.enums import AssignmentState
+from annotations import kinds, repeats
+from annotations.enums import AssignmentState, WaveKind
 from annotations.models import Assignment, Draw, Look, Pair, Seat, Slot, Wave, WaveItem
 from annotations.prepared import Prepared
 from annotations.retrying import LostRace
@@ -109,7 +109,9 @@ def _standing(project: int, member: int) -> QuerySet[Any, Any]:
         wave=OuterRef("pk"), draw__isnull=False, pk__gte=OuterRef("mine__takeable_cursor"), rated__lt=F("needed")
     )
     queues = Slot.objects.open().filter(~met, wave=OuterRef("pk")).order_by("key").values("key")
-    waves: QuerySet[Any] = Wave.objects.unfinished().filter(project=project).order_by("number")
+    # Samples too, but for spot checks, which have a page of their own.
+    waves: QuerySet[Any] = Wave.unseen.unfinished().filter(project=project).exclude(kind=WaveKind.SPOTCHECK)
+    waves = waves.order_by("number")
     placed: QuerySet[Any] = waves.annotate(mine=FilteredRelation("seats", condition=Q(seats__member=member))).annotate(
         newest=Subquery(published.values("uuid")[:1]),
         in_hand=Subquery(held.values("pk")[:1]),
@@ -179,7 +181,7 @@ def discount(wave: Wave, ending: Ending) -> None:
 def _sit_down(wave: Wave, member: Membership) -> None:
     """A seat in the wave; with it come the member's pair rows with everybody seated before."""
     # One newcomer at a time: two who do not see each other's seats would never get each other's later ratings.
-    Wave.objects.select_for_update(of=("self",)).get(pk=wave.pk)
+    Wave.unseen.select_for_update(of=("self",)).get(pk=wave.pk)
     looked = Look.objects.filter(draw__wave=wave, member=member).values_list("at", flat=True).first()
     Seat.objects.get_or_create(wave=wave, member=member, defaults={"gave_up_at": looked})
     others = list(Seat.objects.filter(wave=wave).exclude(member=member).values_list("member_id", flat=True))
@@ -327,7 +329,7 @@ def _claim_in(place: Place, queue: int, key: int | None, at: datetime) -> _Slot 
 _ASSIGN = """
     INSERT INTO annotations_assignment AS met (uuid, slot_id, wave_item_id, item_id, member_id, major, round,
                                                version_id, state, served_at, skip_reason, skip_note)
-    VALUES (%s, %s, %s, %s, %s, %s, 0, %s, 'open', %s, '', '')
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'open', %s, '', '')
         ON CONFLICT (item_id, member_id, major, round)
         DO UPDATE SET slot_id = excluded.slot_id, wave_item_id = excluded.wave_item_id,
                       version_id = excluded.version_id, state = 'open', served_at = excluded.served_at
@@ -336,11 +338,22 @@ _ASSIGN = """
 """
 
 
-def _assign(slot: _Slot, member: Membership, wave: Wave, newest: GuidelineVersion, at: datetime) -> Claimed:
+def claim_repeat(wave: Wave, member: Membership, newest: GuidelineVersion, *, at: datetime) -> Claimed | None:
+    """The next of the member's own repeats that is due, or None."""
+    own = repeats.claim(wave, member, at=at)
+    if own is None:
+        return None
+    slot = _Slot(own.slot_id, own.slot.wave_item_id, own.slot.item_id, own.slot.item.content)
+    return _assign(slot, member, wave, newest, at, turn=own.round)
+
+
+def _assign(
+    slot: _Slot, member: Membership, wave: Wave, newest: GuidelineVersion, at: datetime, *, turn: int = 0
+) -> Claimed:
     uuid = Assignment._meta.get_field("uuid")
     own = uuid.get_db_prep_value(uuid4(), connection)
     moment = connection.ops.adapt_datetimefield_value(at)
-    values = [own, slot.pk, slot.wave_item, slot.item, member.pk, wave.major, newest.pk, moment]
+    values = [own, slot.pk, slot.wave_item, slot.item, member.pk, wave.major, turn, newest.pk, moment]
     with connection.cursor() as cursor:
         cursor.execute(_ASSIGN, values)
         row = cursor.fetchone()

@@ -50,7 +50,7 @@ def close_due(*, at: datetime) -> list[Draw]:
 def finish_waves(*, at: datetime) -> None:
     """Close open waves that have nothing left to rate and no open draw."""
     (
-        Wave.objects.open()
+        Wave.unseen.open()
         .exclude(Exists(Slot.objects.unrated().filter(wave=OuterRef("pk"))))
         .exclude(Exists(Draw.objects.open().filter(wave=OuterRef("pk"))))
         .update(state=WaveState.CLOSED, closed_at=at)
@@ -138,7 +138,7 @@ def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None
     ended = {"state": WaveState.CLOSED, "closed_at": at, "single_left": 0, "overlap_left": 0}
     ended_open = wave.state == WaveState.OPEN
     # Who still fills it sees this and stops. (Of an open wave the row comes last.)
-    Wave.objects.filter(pk=wave.pk, state=WaveState.OPENING).update(**ended)
+    Wave.unseen.filter(pk=wave.pk, state=WaveState.OPENING).update(**ended)
     draw = Draw.objects.open().filter(wave=wave).first()
     complete = draw is not None and bool(draw.size) and ended_open and all_rated(draw)
     _cancel(Slot.objects.unrated().filter(wave=wave))
@@ -147,7 +147,7 @@ def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None
             _need(reason)
         closing = Closing.COMPLETE if complete else Closing.EARLY
         _close(draw, closing=closing, reason=reason.strip(), by=by, at=at)
-    Wave.objects.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(**ended)
+    Wave.unseen.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(**ended)
     wave.refresh_from_db()
 
 

@@ -11,6 +11,28 @@ class WaveState(TextChoices):
     CLOSED = "closed", _("closed")
 
 
+class WaveKind(TextChoices):
+    """What a wave is for. Those of SAMPLES are numbered by themselves and hold a sample of items that were rated."""
+
+    FRESH = "fresh", _("fresh items")
+    RELABEL = "relabel", _("labelled again")
+    REPEAT = "repeat", _("repeat")
+    BRIDGE = "bridge", _("bridge")
+    SPOTCHECK = "spotcheck", _("spot check")
+
+
+SAMPLES = (WaveKind.REPEAT, WaveKind.BRIDGE, WaveKind.SPOTCHECK)
+
+
+class OldLabel(TextChoices):
+    """What becomes of single labels that were given under an earlier MAJOR."""
+
+    MAPPING = "mapping", _("what the guideline’s mapping says")
+    KEEP = "keep", _("kept as they are")
+    MAP = "map", _("mapped to another label")
+    AGAIN = "again", _("labelled again")
+
+
 class DrawState(TextChoices):
     IMPORTING = "importing", _("being imported")
     OPEN = "open", _("open")

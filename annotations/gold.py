@@ -3,7 +3,8 @@
 Of the ways in `GoldStatus` the first that holds: superseded, open, consensus or adjudicated, median or majority,
 corrected, agreed, within tolerance, partial, mapped, single, unlabelled. A superseded item and an undecided conflict
 have no value: nobody's label is taken because it came first. The value is the measured rating for an overlap item, and
-the newest revision for a single one; a single label that a later version maps is what that version says.
+the newest revision for a single one; a single label that a later version maps is what that version says, or what
+a lead has chosen for it (`old_labels`). Ratings given for a repeat or a bridge are never a final label.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,8 +14,8 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 
 from annotations.conflicts import canonical
-from annotations.enums import CaseState, DrawState, GoldStatus, SlotKind, WaveState
-from annotations.models import Annotation, Case, Draw, Resolution, WaveItem
+from annotations.enums import CaseState, DrawState, GoldStatus, OldLabel, SlotKind, WaveKind, WaveState
+from annotations.models import Annotation, Case, Draw, OldLabelChoice, Resolution, WaveItem
 from projects import mapping
 from projects.enums import Standing
 from projects.models import GuidelineVersion, Item, Project, Question
@@ -52,6 +53,7 @@ class Gold:
     mapped_from : the label that was given, where the value is what a later version says it is
     current     : what the label is in the newest version, whatever its status; nothing where it is nothing any more
     decision    : the resolution that it rests on, if a conflict was decided
+    given_under : the version that the label was given under, also where a later one maps it
     """
 
     item: Item
@@ -67,6 +69,7 @@ class Gold:
     current: Json = None
     imported: bool = False
     decision: Resolution | None = None
+    given_under: str = ""
 
     def row(self) -> dict[str, Json]:
         """As a line of the export."""
@@ -124,7 +127,7 @@ def _of_chunk(items: Sequence[Item], questions: "_Questions") -> Iterator[Gold]:
     cases = _cases(items)
     for item in items:
         given = ratings.get(item.pk, [])
-        for key in questions.of(given):
+        for key in questions.of([rating for rating in given if not _is_aside(rating)]):
             yield _Deciding(item, key, given, cases.get((item.pk, key)), questions).gold()
 
 
@@ -167,6 +170,7 @@ class _Questions:
         for question in rows:
             self._by_version.setdefault(question.version_id, {})[question.key] = question
         self._newest = self._by_version.get(versions[0].pk, {}) if versions else {}
+        self._chosen = _chosen(project)
 
     def of(self, ratings: Sequence[Annotation]) -> list[str]:
         """The keys of the newest version, then those of older ones that these ratings answer."""
@@ -177,21 +181,32 @@ class _Questions:
         pk = version if isinstance(version, int) else version.pk
         return self._by_version.get(pk, {}).get(key)
 
-    def now(self, key: str, value: Json, since: GuidelineVersion | None) -> Json:
-        """What a label that was given under `since` is in the newest version, by the mapping of each version after."""
+    def now(self, key: str, value: Json, since: GuidelineVersion | None, *, single: bool = False) -> Json:
+        """What a label that was given under `since` is in the newest version, by the mapping of each version after.
+
+        Of an item's only rating, what a lead has chosen for its old label goes before that mapping.
+        """
         if since is None or value is None:
             return value
         asked = self.asked(since, key)
         later = [one for one in self._oldest_first if _number(one) > _number(since)]
-        if asked is None or not any(key in one.label_mapping for one in later):
+        names = [self._names(one, key, single=single) for one in later]
+        if asked is None or not any(names):
             return value
         kind = TASK_TYPES[asked.task_type]
-        now = mapping.followed(value, kind, key, later)
+        now = mapping.renamed(value, kind, names)
         newest = self._newest.get(key)
         try:
             return kind.clean(now, _labels(newest)) if newest else now
         except AnswerError:
             return now  # it names a label that is retired without becoming another one
+
+    def _names(self, version: GuidelineVersion, key: str, *, single: bool) -> dict[str, str]:
+        names = mapping.names(version, key)
+        if not single or version.minor:
+            return names
+        chosen = self._chosen.get((version.major or 0, key), {})
+        return {old: new for old, new in (names | chosen).items() if new}
 
     def is_outdated(self, key: str, value: Json) -> bool:
         """Whether the newest version no longer has this answer: its question or a label of it is retired."""
@@ -209,14 +224,15 @@ class _Deciding:
         self, item: Item, key: str, ratings: Sequence[Annotation], case: Case | None, questions: _Questions
     ) -> None:
         self.item, self.key, self.case, self.questions = item, key, case, questions
-        answered = [rating for rating in ratings if rating.latest.get(key) is not None]
-        counted = [rating for rating in answered if rating.slot_id is not None]
+        answered = [rating for rating in ratings if rating.latest.get(key) is not None and not _is_aside(rating)]
+        checks = [rating for rating in answered if _kind(rating) == SlotKind.SPOTCHECK]
+        others = [rating for rating in answered if _kind(rating) != SlotKind.SPOTCHECK]
         # Late ratings speak only where no other does; a spot check stands beside them all.
-        governing = counted or answered
+        governing = [rating for rating in others if rating.slot_id is not None] or others
         wave_item = governing[-1].wave_item_id if governing else None
         self.ratings = [rating for rating in governing if rating.wave_item_id == wave_item]
-        self.checks = [rating for rating in self.ratings if _kind(rating) == SlotKind.SPOTCHECK]
-        self.ratings = [rating for rating in self.ratings if _kind(rating) != SlotKind.SPOTCHECK]
+        # What was labelled again under a later MAJOR is no longer what was checked.
+        self.checks = [check for check in checks if all(check.major >= rating.major for rating in self.ratings)]
         self.wave_item = governing[-1].wave_item if governing else None
 
     def gold(self) -> Gold:
@@ -237,10 +253,11 @@ class _Deciding:
     def _single(self, rating: Annotation) -> Gold:
         """The only rating of an item, or what a later version says that its label is."""
         given = rating.latest.get(self.key)
-        now = self.questions.now(self.key, given, rating.version)
+        now = self.questions.now(self.key, given, rating.version, single=True)
         if now == given:
             return self._gold(GoldStatus.SINGLE, given, [rating])
-        return replace(self._gold(GoldStatus.MAPPED, now, [rating], self.questions.newest), mapped_from=given)
+        found = self._gold(GoldStatus.MAPPED, now, [rating], self.questions.newest)
+        return replace(found, mapped_from=given, given_under=rating.version.number)
 
     def _decided(self, case: Case) -> Gold:
         decisions: list[Resolution] = case.decisions  # type: ignore[attr-defined]  # the prefetch of _cases
@@ -286,7 +303,7 @@ class _Deciding:
         named = question is not None and value is not None
         if wave is None and ratings and self.wave_item is not None:
             wave = self.wave_item.wave.number
-        now = self.questions.now(self.key, value, version)
+        now = self.questions.now(self.key, value, version, single=status == GoldStatus.SINGLE)
         return Gold(
             item=self.item,
             question_key=self.key,
@@ -300,8 +317,18 @@ class _Deciding:
             ratings=len(ratings),
             outdated=value is not None and self.questions.is_outdated(self.key, value),
             current=None if self.questions.is_outdated(self.key, now) else now,
+            given_under=version.number if version else "",
             imported=any(_kind(rating) == SlotKind.IMPORTED for rating in ratings),
         )
+
+
+def _chosen(project: Project) -> dict[tuple[int, str], dict[str, str]]:
+    """(MAJOR, question) -> old label -> what a lead chose that it is; empty where it is kept, or labelled again."""
+    rows = OldLabelChoice.objects.filter(project=project, standing=True).exclude(choice=OldLabel.MAPPING)
+    found: dict[tuple[int, str], dict[str, str]] = {}
+    for row in rows:
+        found.setdefault((row.major, row.question_key), {})[row.label_key] = row.becomes
+    return found
 
 
 def _number(version: GuidelineVersion) -> tuple[int, int]:
@@ -309,7 +336,14 @@ def _number(version: GuidelineVersion) -> tuple[int, int]:
 
 
 def _kind(rating: Annotation) -> Any:
+    if rating.wave_item.wave.kind == WaveKind.SPOTCHECK:
+        return SlotKind.SPOTCHECK
     return rating.slot.kind if rating.slot else None
+
+
+def _is_aside(rating: Annotation) -> bool:
+    """Whether it was given for a repeat or a bridge: these say something of raters and guidelines, not of the item."""
+    return rating.wave_item.wave.kind in (WaveKind.REPEAT, WaveKind.BRIDGE)
 
 
 def _labels(question: Question) -> list[Any]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from annotations import draws, gold, inquiries
+from annotations import draws, gold, inquiries, samples
 from annotations.enums import AssignmentState, CaseState, GoldStatus, WaveState
 from annotations.inquiries import Asked
 from annotations.models import Assignment, Case, Draw, Resolution, WaveItem
@@ -64,16 +64,19 @@ def of_item(item: Item, member: Membership) -> History:
         WaveItem.objects.filter(item=item)
         .exclude(wave__state=WaveState.IMPORTING)
         .select_related("wave__version", "wave__project")
-        .order_by("wave__number")
+        .order_by("pk")
     )
     draw_of = {draw.pk: draw for draw in Draw.objects.filter(wave__wave_items__item=item).defer("population")}
     by_wave = {draw.wave_id: draw for draw in draw_of.values()}
     hides_names = _undecided(item) and access.allows(member, Action.ADJUDICATE)
     asked = inquiries.of_item(item, member)
     passages = []
+    barred = any(draw.is_open and not draws.may_see_figures(draw, member) for draw in by_wave.values())
     for row in rows:
         draw = by_wave.get(row.wave_id)
         hidden = draw is not None and draw.is_open and not draws.may_see_figures(draw, member)
+        if row.wave.is_sample:  # what was said again tells what was said before
+            hidden = barred or not samples.may_see_figures(row.wave, member)
         about = [one for one in asked if one.inquiry.wave_item_id == row.pk]
         passages.append(Passage(row, hidden, [] if hidden else _said(row, hides_names), [] if hidden else about))
     finals = [] if any(passage.hidden for passage in passages) else _finals(item)

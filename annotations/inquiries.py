@@ -18,7 +18,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import draws, sheets
-from annotations.models import Annotation, Assignment, Case, Draw, Heard, Inquiry, InquiryQuerySet
+from annotations.enums import WaveKind
+from annotations.models import Annotation, Assignment, Case, Draw, Heard, Inquiry, InquiryQuerySet, Wave
 from projects import access, drafts, guidelines, reading
 from projects.enums import Action, ExampleKind, Origin
 from projects.errors import DomainError, Invalid, NotAllowed
@@ -42,9 +43,11 @@ class StillMeasured(DomainError):
     code = "still_measured"
 
 
-def _measured() -> Exists:
-    """As a condition on inquiries: whether a wave of the item has an open draw, be the item part of it or not."""
-    return Exists(Draw.objects.open().filter(wave__wave_items__item=OuterRef("item")))
+def _measured() -> Q:
+    """As a condition on inquiries: whether a wave of the item has an open draw, be the item part of it or not, or the
+    item is just being rated again, in a sample."""
+    again = Wave.samples.unfinished().exclude(kind=WaveKind.SPOTCHECK).filter(wave_items__item=OuterRef("item"))
+    return Q(Exists(Draw.objects.open().filter(wave__wave_items__item=OuterRef("item")))) | Q(Exists(again))
 
 
 # -- asking ------------------------------------------------------------------------------------------------------------
@@ -85,7 +88,8 @@ def for_lead(member: Membership) -> InquiryQuerySet:
     hidden = draws.hidden_from(member).filter(wave__wave_items__item=OuterRef("item"))
     rows = Inquiry.objects.filter(~Exists(hidden), item__project=member.project_id)
     return rows.annotate(
-        is_measured=_measured(), is_undecided=Exists(Case.objects.open().filter(item=OuterRef("item")))
+        is_measured=ExpressionWrapper(_measured(), BooleanField()),
+        is_undecided=Exists(Case.objects.open().filter(item=OuterRef("item"))),
     ).select_related("item", "wave_item__wave", "by__user", "answered_by__user", "example__version")
 
 
@@ -232,7 +236,7 @@ class Told:
 
 def _told() -> Q:
     """As a condition on inquiries: whether the answer may be read by those whom it is for."""
-    return Q(answered_at__isnull=False) & ~Q(_measured())
+    return Q(answered_at__isnull=False) & ~_measured()
 
 
 def _heard(member: Membership) -> Exists:

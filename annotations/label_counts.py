@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.db.models.fields.json import KeyTextTransform
 
-from annotations.enums import DrawState, WaveState
+from annotations.enums import SAMPLES, DrawState, WaveState
 from annotations.models import Annotation, Wave
 from projects.enums import VersionState
 from projects.models import Project, Question
@@ -54,6 +54,7 @@ def of_question(project: Project, question_key: str) -> Counts:
         Annotation.objects.filter(item__project=project)
         .exclude(wave_item__wave__in=left_out)
         .exclude(wave_item__wave__state=WaveState.IMPORTING)
+        .exclude(wave_item__wave__kind__in=SAMPLES)
         .annotate(answer=KeyTextTransform(question_key, "latest"))
         .filter(answer__isnull=False)
         .order_by("version__major", "version__minor", "answer")

@@ -10,8 +10,8 @@ from django.db.models import F, Func, QuerySet, TextField, Value
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import slots
-from annotations.enums import AssignmentState, DrawState, SkipReason, SlotState
+from annotations import repeats, slots
+from annotations.enums import AssignmentState, DrawState, SkipReason, SlotKind, SlotState
 from annotations.models import Annotation, Assignment, Draw, Revision, Seat, Slot, Wave
 from annotations.retrying import LostRace, retrying
 from annotations.slots import Ending
@@ -173,6 +173,8 @@ def _take_slot(row: Assignment, member: Membership, at: datetime) -> tuple[Slot 
         return None, False
     if _is_free(row.slot, member, at):
         return row.slot, slots.take(row.slot, rater=member.pk, at=at)
+    if row.slot.kind == SlotKind.REPEAT:  # the other slots of the item are other people's
+        return None, False
     # Late. The item may ask for another rating, and this person cannot meet it again to give that. All its slots are
     # locked, so that a rating that just opens the next one either sees this one as surplus, or is seen here.
     others = Slot.objects.filter(wave_item=row.wave_item_id, kind=row.slot.kind).order_by("number")
@@ -234,7 +236,7 @@ def _annotate(
 
 def _end_windows(member: Membership, wave: Wave, seq: int, at: datetime) -> None:
     """Submit `seq` ends the window of the one W before it, W being what the protocol of that one's wave says."""
-    distances = Wave.objects.filter(project=wave.project_id).values_list(Value(seq) - F("window_submits"))
+    distances = Wave.unseen.filter(project=wave.project_id).values_list(Value(seq) - F("window_submits"))
     ended = Annotation.objects.filter(
         member=member, seq__in=distances, wave_item__wave__window_submits=Value(seq) - F("seq")
     )
@@ -269,6 +271,9 @@ def skip(member: Membership, assignment: UUID, *, reason: str, at: datetime, not
         state=AssignmentState.SKIPPED, ended_at=at, skip_reason=reason, skip_note=_comment(note), draft=None
     )
     if row.slot.state == SlotState.CLAIMED and row.slot.claimed_by_id == member.pk:
+        if row.slot.kind == SlotKind.REPEAT:  # nobody else may give it
+            repeats.let_go(row.slot)
+            return
         ending = Ending()
         slots.give_back(row.slot, at=at, ending=ending)
         ending.write()

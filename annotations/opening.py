@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotations import eligibility, releasing, sampling
-from annotations.enums import WaveState
+from annotations.enums import WaveKind, WaveState
 from annotations.models import Wave, WaveItem
 from projects import guidelines, jobs
 from projects.enums import JobKind, JobState
@@ -42,7 +42,7 @@ def open_wave(
     with transaction.atomic():
         wave, protocol = releasing.announce_wave(project, by=by, at=at, **choices)
         releasing.refuse_size(project, size)
-        _enqueue(wave, by=by, at=at, protocol=protocol, size=size)
+        enqueue(wave, by=by, at=at, protocol=protocol, size=size)
     return wave
 
 
@@ -54,7 +54,7 @@ def _are_many(project: Project) -> bool:
 def run(job: Job) -> None:
     """Draw and fill the wave of a job. What is drawn stays drawn and what is filled filled, so that it may start again,
     also in another worker while this one is still at it."""
-    wave = Wave.objects.select_related("project").get(project=job.project_id, uuid=job.params["wave"])
+    wave = Wave.unseen.select_related("project").get(project=job.project_id, uuid=job.params["wave"])
     if protocol := job.params.get("protocol"):
         try:
             releasing.draw_wave(wave, protocol, size=job.params["size"])
@@ -79,17 +79,17 @@ def job_of(wave: Wave) -> Job | None:
 @transaction.atomic
 def resume(wave: Wave, *, by: Membership, at: datetime) -> None:
     """Go on with an opening that was cut off: a job that failed, or a server that was stopped in the middle."""
-    row = Wave.objects.select_for_update().select_related("project").get(pk=wave.pk)
+    row = Wave.unseen.select_for_update().select_related("project").get(pk=wave.pk)
     job = job_of(row)
     if row.state != WaveState.OPENING or (job is not None and job.is_unfinished):
         raise DomainError(_("This wave is open already, or is just being opened."), code="not_stuck")
     if job is not None and job.state in (JobState.FAILED, JobState.CANCELLED):
         jobs.again(job)
     else:
-        _enqueue(row, by=by, at=at)
+        enqueue(row, by=by, at=at)
 
 
-def _enqueue(wave: Wave, *, by: Membership, at: datetime, **params: Any) -> None:
+def enqueue(wave: Wave, *, by: Membership, at: datetime, **params: Any) -> None:
     jobs.create(wave.project, JobKind.OPEN_WAVE, params={"wave": str(wave.uuid), **params}, by=by, at=at)
 
 
@@ -151,7 +151,9 @@ def _too_few(fresh: int, needed: int) -> str:
 
 
 def _overlap(project: Project, major: int, share_percent: Decimal, released: int) -> int:
-    before = WaveItem.objects.filter(wave__project=project, wave__major=major, wave__share_percent=share_percent)
+    before = WaveItem.objects.filter(
+        wave__project=project, wave__major=major, wave__share_percent=share_percent, wave__kind=WaveKind.FRESH
+    )
     drawn = before.filter(draw__isnull=False).count()
     return min(released, sampling.overlap_size(share_percent, before.count() + released, drawn))
 

@@ -51,8 +51,8 @@ def publish(
 
 
 def ending(project: Project, major: int | None = None) -> list[Wave]:
-    """The unfinished waves that the new MAJOR `major` ends: those under an older one; without it, all."""
-    waves = project.waves.unfinished().select_related("version")
+    """The unfinished waves, and samples, that the new MAJOR `major` ends: under an older one; without it, all."""
+    waves = Wave.unseen.unfinished().filter(project=project).select_related("version")
     return list(waves if major is None else waves.exclude(major=major))
 
 
@@ -74,6 +74,7 @@ class Outlook:
     """What publishing as material ends, what there is to go on with, and who has to read the new version."""
 
     waves: list[EndingWave]
+    samples: list[Wave]
     fresh: int
     ledger: eligibility.Ledger
     readers: int
@@ -87,8 +88,10 @@ def outlook(draft: GuidelineVersion) -> Outlook:
     """What publishing `draft` as material would mean for the work in the project."""
     project = draft.project
     ledger = eligibility.ledger(project)
+    unfinished = ending(project) if draft.based_on else []
     return Outlook(
-        waves=[_ending_wave(wave) for wave in ending(project)] if draft.based_on else [],
+        waves=[_ending_wave(wave) for wave in unfinished if not wave.is_sample],
+        samples=[wave for wave in unfinished if wave.is_sample],
         fresh=ledger.fresh,
         ledger=ledger,
         readers=len(access.members_who_may(project, Action.LABEL)),

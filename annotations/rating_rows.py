@@ -7,8 +7,10 @@ from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
-from annotations.enums import AssignmentState, WaveState
-from annotations.models import Assignment, Draw, Wave
+from django.db.models import Q
+
+from annotations.enums import SAMPLES, AssignmentState, WaveKind, WaveState
+from annotations.models import Assignment, Draw, Wave, WaveItem
 from projects.models import Project
 from projects.task_types import Json
 
@@ -27,6 +29,7 @@ FIELDS = (
     "revision",
     "version",
     "wave",
+    "sample",
     "kind",
     "served_at",
     "submitted_at",
@@ -42,6 +45,7 @@ def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, 
         Assignment.objects.filter(item__project=project, state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
         .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
         .exclude(wave_item__wave__state=WaveState.IMPORTING)
+        .exclude(_of_hidden_samples(project, hidden))
         .order_by("pk")
     )
     names = _Names(project)
@@ -54,6 +58,16 @@ def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, 
             for row in _rows_of(list(revisions), names):
                 yield done, row
         last = chunk[-1]
+
+
+def _of_hidden_samples(project: Project, hidden: Sequence[Draw]) -> Q:
+    """What is rated again: nothing of it before the sample has ended, nor of items of a wave that is left out."""
+    unfinished = Wave.samples.unfinished().filter(project=project).exclude(kind=WaveKind.SPOTCHECK)
+    found = Q(wave_item__wave__in=list(unfinished.values_list("pk", flat=True)))
+    if hidden:
+        left_out = WaveItem.objects.filter(wave__in=[draw.wave_id for draw in hidden]).values("item")
+        found |= Q(wave_item__wave__kind__in=SAMPLES, item__in=left_out)
+    return found
 
 
 class _Rated(NamedTuple):
@@ -102,20 +116,21 @@ class _Names:
         self.members = {member.pk: (member.name, str(member.uuid)) for member in members}
         self.versions = {one.pk: one.number for one in versions}
         self.questions = {one.pk: [question.key for question in one.questions.all()] for one in versions}
-        self.waves = dict(Wave.objects.filter(project=project).values_list("pk", "number"))
+        self.waves = {wave.pk: wave for wave in Wave.unseen.filter(project=project)}
 
 
 def _rows_of(revisions: Sequence[_Rated], names: _Names) -> Iterator[dict[str, Json]]:
     first = revisions[0]
     rater, rater_id = names.members[first.member]
-    keys = names.questions[first.version]
+    keys, wave = names.questions[first.version], names.waves[first.wave]
     common: dict[str, Json] = {
         "item": str(first.item),
         "item_id": first.item_id,
         "rater": rater,
         "rater_id": rater_id,
         "version": names.versions[first.version],
-        "wave": names.waves[first.wave],
+        "wave": None if wave.is_sample else wave.number,
+        "sample": str(wave) if wave.is_sample else None,
         "kind": first.kind,
         "served_at": _time(first.served_at),
     }

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotations import draws, eligibility, sampling, strata
-from annotations.enums import DrawState, SlotKind, SlotState, WaveState
+from annotations.enums import DrawState, SlotKind, SlotState, WaveKind, WaveState
 from annotations.models import Draw, Slot, Wave, WaveItem
 from annotations.sampling import Candidate
 from projects import bulk, guidelines, jobs
@@ -327,7 +327,7 @@ def fill_wave(wave: Wave, *, beat: Callable[[int], None] | None = None) -> None:
     while True:
         with transaction.atomic():
             # The row is locked for the chunk: who ends the wave or corrects an item meanwhile comes before or after.
-            if not Wave.objects.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING).exists():
+            if not Wave.unseen.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING).exists():
                 break
             rows = WaveItem.objects.filter(wave=wave, pk__gt=last).order_by("pk")
             part = list(rows.values_list("pk", "item", "draw", "needed")[:CHUNK])
@@ -350,7 +350,7 @@ def _serve(wave: Wave) -> None:
     asked = WaveItem.objects.filter(wave=wave).aggregate(
         overlap=Sum("needed", filter=overlap, default=0), single=Sum("needed", filter=~overlap, default=0)
     )
-    Wave.objects.filter(pk=wave.pk).update(
+    Wave.unseen.filter(pk=wave.pk).update(
         state=WaveState.OPEN,
         overlap_left=asked["overlap"],
         overlap_all=asked["overlap"],
@@ -359,6 +359,12 @@ def _serve(wave: Wave) -> None:
     )
 
 
+_UNMEASURED: dict[str, SlotKind] = {
+    WaveKind.FRESH: SlotKind.SINGLE,
+    WaveKind.RELABEL: SlotKind.SINGLE,
+    WaveKind.BRIDGE: SlotKind.BRIDGE,
+    WaveKind.SPOTCHECK: SlotKind.SPOTCHECK,
+}
 _SLOT_FIELDS = ("wave", "wave_item", "item", "draw", "kind", "number", "state", "queue", "key")
 
 
@@ -366,7 +372,7 @@ def _slots_of(wave: Wave, wave_item: int, item: int, draw: int | None, needed: i
     """The first rating is open, at its random place; each later one waits for the one before it."""
     # Chance, not a hash of ids that a lead can look up: what came out of turn would be known as a later rating.
     rank = secrets.randbits(RANK_BITS)
-    kind, queue = (SlotKind.MEASURED, Slot.FIRST) if draw else (SlotKind.SINGLE, Slot.SINGLES)
+    kind, queue = (SlotKind.MEASURED, Slot.FIRST) if draw else (_UNMEASURED[wave.kind], Slot.SINGLES)
     for number in range(1, needed + 1):
         state = SlotState.OPEN if number == 1 else SlotState.WAITING
         yield wave.pk, wave_item, item, draw, kind.value, number, state.value, queue, rank

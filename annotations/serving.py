@@ -13,9 +13,9 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import claims, practice, slots
+from annotations import claims, practice, slots, turns
 from annotations.claims import Claimed, Place
-from annotations.enums import AssignmentState, SlotState, WaveState
+from annotations.enums import AssignmentState, SlotState, WaveKind, WaveState
 from annotations.models import Assignment, Seat, Slot, Wave
 from annotations.retrying import LostRace, retrying
 from annotations.slots import Ending
@@ -93,13 +93,16 @@ def find(member: Membership, *, at: datetime, rng: random.Random | None = None, 
             return _task_of(held, member)
         stands = claims.standing(member)
     places = [place for place in stands.places if place.wave.major == (newest.major or 0)]
-    for place in places:
-        if place.wave.state == WaveState.OPEN and not place.wave.held:
-            claims.discount(place.wave, ending)
-            claimed = claims.claim(place, member, newest, at=at, rng=rng or random.SystemRandom(), ending=ending)
-            if claimed is not None:
-                return _task(claimed, place, member, newest, at)
-    return _why_nothing([place.wave for place in places])
+    dice = rng or random.SystemRandom()
+    for place in turns.in_order(places, dice):
+        claims.discount(place.wave, ending)
+        if place.wave.kind == WaveKind.REPEAT:
+            claimed = claims.claim_repeat(place.wave, member, newest, at=at)
+        else:
+            claimed = claims.claim(place, member, newest, at=at, rng=dice, ending=ending)
+        if claimed is not None:
+            return _task(claimed, turns.host_among(places, place), member, newest, at)
+    return _why_nothing([place.wave for place in places if not place.wave.is_sample])
 
 
 # -- what is held ------------------------------------------------------------------------------------------------------
@@ -162,7 +165,7 @@ def _task(claimed: Claimed, place: Place, member: Membership, newest: GuidelineV
 
 
 def _task_of(assignment: Assignment, member: Membership) -> Task:
-    wave = assignment.wave_item.wave
+    wave = turns.host(assignment.wave_item.wave)  # an item of a sample looks as all the others do
     return Task(
         assignment=assignment.uuid,
         content=dict(assignment.item.shown(member.project.shown_fields)),

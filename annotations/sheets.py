@@ -14,7 +14,7 @@ from annotations.models import Annotation
 from annotations.serving import Task
 from projects import reading
 from projects.asking import Asked
-from projects.models import Item, Membership, Project
+from projects.models import GuidelineVersion, Item, Membership, Project
 from projects.reading import Reading
 
 FIRST_WORDS = 180
@@ -78,6 +78,12 @@ def of_annotation(row: Annotation, member: Membership, given: Given | None = Non
     given = given or Given(row.latest, row.comment)
     read = reading.reading_for(member, row.version)
     return _sheet(row.uuid, dict(row.item.shown(member.project.shown_fields)), read, given, 0)
+
+
+def of_item(item: Item, version: GuidelineVersion, member: Membership, given: Given | None = None) -> Sheet:
+    """The sheet of an item that is in nobody's hand, as a lead checks it."""
+    read = reading.reading(version, member.hotkeys)
+    return _sheet(item.uuid, dict(item.shown(member.project.shown_fields)), read, given or Given({}), 0)
 
 
 def _sheet(key: UUID, content: Mapping[str, Any], read: Reading, given: Given, typed_at: int) -> Sheet:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import BigIntegerField, Case, Exists, F, IntegerField, OuterRef, Q, Value, When
 
-from annotations.enums import SlotState
+from annotations.enums import SlotKind, SlotState
 from annotations.models import Annotation, Pair, Seat, Slot, Wave, WaveItem
 
 REAP_AT_MOST = 20
@@ -42,7 +42,7 @@ class Ending:
         for (wave, overlap), ratings in sorted(self.rated.items()):
             counter = "overlap_left" if overlap else "single_left"
             left = Case(When(**{f"{counter}__gt": ratings}, then=F(counter) - ratings), default=Value(0))
-            Wave.objects.filter(pk=wave, **{f"{counter}__gt": 0}).update(**{counter: left})
+            Wave.unseen.filter(pk=wave, **{f"{counter}__gt": 0}).update(**{counter: left})
 
     def _write_pairs(self, wave: int, rater: int, others: list[int], moved: dict[int, int]) -> None:
         """One more shared item between `rater` and each of `others`; the cursors on the way."""
@@ -110,7 +110,7 @@ def give_back(slot: Slot, *, at: datetime, ending: Ending) -> None:
 
 def take_surplus(slot: Slot, *, at: datetime, ending: Ending) -> Annotation | None:
     """Fill an open slot, which the caller has locked, with a late rating of the same item, if there is one."""
-    if slot.state != SlotState.OPEN:
+    if slot.state != SlotState.OPEN or slot.kind == SlotKind.REPEAT:  # that one is no other person's to give
         return None
     counted = Annotation.objects.filter(wave_item=OuterRef("wave_item"), member=OuterRef("member"), slot__isnull=False)
     gave_up = Seat.objects.filter(

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
+from annotations.enums import WaveKind
 from annotations.models import Wave, WaveItem
 from annotations.sampling import Plan, Tally
 from projects.errors import Invalid
@@ -92,7 +93,7 @@ def _history(project: Project, major: int, protocol: Mapping[str, Any], before: 
     earlier = Wave.unseen.filter(project=project, major=major, share_percent=Decimal(str(protocol["share_percent"])))
     if before is not None:
         earlier = earlier.filter(number__lt=before)
-    rows = earlier.filter(is_imported=False).values_list("pk", "draw__protocol")
+    rows = earlier.filter(is_imported=False, kind=WaveKind.FRESH).values_list("pk", "draw__protocol")
     same = [wave for wave, its in rows if _rule(its or {}) == _rule(protocol)]
     counted = WaveItem.objects.filter(wave__in=same).values("stratum").order_by()
     found = counted.annotate(released=Count("pk"), drawn=Count("draw"))

@@ -64,16 +64,16 @@ def _check(item: Item, content: Mapping[str, Json]) -> None:
 
 def _stop_asking(item: Item) -> None:
     """Cancel what is still wanted of `item`. Who has it on screen may still send it in: it is kept as surplus."""
-    for row in WaveItem.objects.filter(item=item, wave__in=Wave.objects.unfinished()).select_related("wave"):
+    for row in WaveItem.objects.filter(item=item, wave__in=Wave.unseen.unfinished()).select_related("wave"):
         gone = _cancel(row)
         if not gone and row.wave.state == WaveState.OPEN:
             continue
         WaveItem.objects.filter(pk=row.pk).update(needed=F("rated"))
-        wave = Wave.objects.select_for_update().get(pk=row.wave_id)
+        wave = Wave.unseen.select_for_update().get(pk=row.wave_id)
         gone += _cancel(row)  # those that the opening of the wave has just made
         if wave.state == WaveState.OPEN:  # else they are counted when it opens
             counter = "single_left" if row.draw_id is None else "overlap_left"
-            Wave.objects.filter(pk=wave.pk, **{f"{counter}__gte": gone}).update(**{counter: F(counter) - gone})
+            Wave.unseen.filter(pk=wave.pk, **{f"{counter}__gte": gone}).update(**{counter: F(counter) - gone})
 
 
 def _cancel(row: WaveItem) -> int:

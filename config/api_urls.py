@@ -3,8 +3,10 @@
 from django.urls import URLPattern, include, path
 
 from agreement import api as agreement
+from agreement import api_samples as samples
 from annotations import api as annotations
 from annotations import api_labelling as labelling
+from annotations import api_old_labels as old_labels
 from projects import api as projects
 from projects import api_guideline as guideline
 
@@ -40,6 +42,15 @@ IN_PROJECT: list[URLPattern] = [
     path("waves/<uuid:wave>/closing/", annotations.Close.as_view(), name="wave-close"),
     path("waves/<uuid:wave>/cover/", annotations.ReleaseCover.as_view(), name="wave-cover"),
     path("waves/<uuid:wave>/giving-up/", annotations.GiveUp.as_view(), name="wave-give-up"),
+    path("old-labels/", old_labels.OldLabels.as_view(), name="old-labels"),
+    path("old-labels/wave/", old_labels.Again.as_view(), name="old-labels-again"),
+    path("samples/", samples.Samples.as_view(), name="samples"),
+    path("samples/bridges/", samples.Bridges.as_view(), name="bridges"),
+    path("samples/repeats/", samples.Repeats.as_view(), name="repeats"),
+    path("samples/<uuid:sample>/", samples.SampleDetail.as_view(), name="sample"),
+    path("waves/<uuid:wave>/spot-checks/", samples.SpotChecks.as_view(), name="spot-checks"),
+    path("samples/<uuid:sample>/checks/", samples.Checks.as_view(), name="checks"),
+    path("samples/<uuid:sample>/end/", samples.EndSample.as_view(), name="sample-end"),
     path("task/", labelling.NextTask.as_view(), name="task"),
     path("assignments/<uuid:assignment>/submission/", labelling.Submit.as_view(), name="submit"),
     path("assignments/<uuid:assignment>/skip/", labelling.Skip.as_view(), name="skip"),

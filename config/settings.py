@@ -204,6 +204,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "projects.enums.JobState",
         "JobKind": "projects.enums.JobKind",
         "ExampleKind": "projects.enums.ExampleKind",
+        "WaveKind": "annotations.enums.WaveKind",
         "ResolutionKind": "annotations.enums.ResolutionKind",
         "Change": "projects.enums.Change",
     },

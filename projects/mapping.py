@@ -43,13 +43,22 @@ def labels_back(draft: GuidelineVersion, question_key: str, labels: Iterable[str
         save(draft, question_key, kept)
 
 
+def names(version: GuidelineVersion, question_key: str) -> dict[str, str]:
+    """Old label -> the one label that it becomes; what was divided is not there."""
+    targets = version.label_mapping.get(question_key, {})
+    return {old: target for old, target in targets.items() if isinstance(target, str)}
+
+
 def followed(value: Json, kind: TaskType, question_key: str, versions: Iterable[GuidelineVersion]) -> Json:
     """What `value` is under the last of `versions` (in their order, those after the one it was given under)."""
-    for version in versions:
-        targets = version.label_mapping.get(question_key, {})
-        names = {old: target for old, target in targets.items() if isinstance(target, str)}
-        if names:
-            value = kind.renamed(value, names)
+    return renamed(value, kind, (names(version, question_key) for version in versions))
+
+
+def renamed(value: Json, kind: TaskType, steps: Iterable[Mapping[str, str]]) -> Json:
+    """What `value` becomes when its labels get the names of each step, one step after another."""
+    for step in steps:
+        if step:
+            value = kind.renamed(value, step)
     return value
 
 

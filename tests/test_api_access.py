@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from uuid import UUID
 
 import pytest
@@ -12,8 +13,9 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from agreement import runs
-from annotations import exporting, releasing, serving
+from annotations import exporting, releasing, repeats, serving, spot_checks
 from annotations.models import Annotation, Inquiry
+from annotations.repeats import Choices
 from config import api_urls
 from projects import examples, guidelines, importing, jobs
 from projects.models import Membership, Project
@@ -68,6 +70,17 @@ wave                GET     200  A L
 wave-close          POST    422  A L
 wave-cover          POST    200  A L
 wave-give-up        POST    204  A L
+samples             GET     200  A L
+old-labels          GET     200  A L
+old-labels          POST    422  A L
+old-labels-again    POST    409  A L
+repeats             POST    422  A L
+bridges             POST    422  A L
+sample              GET     200  A L
+spot-checks         POST    422  A L
+checks              GET     200  L
+checks              POST    422  L
+sample-end          POST    200  A L
 task                POST    200  N
 submit              POST    422  N
 skip                POST    204  N
@@ -126,7 +139,9 @@ class World:
         runs.sweep(at=factories.NOW)
         self.export = exporting.start(self.project, what="gold", file_format="csv", by=ada)
         jobs.run_waiting(limit=1)
+        self.sample = repeats.open_repeat(self.project, Choices(1, 1, 0), by=lea, at=factories.NOW)
         self.wave = self._open_wave(lea)
+        self.check = spot_checks.open_check(self.wave, share_percent=Decimal(50), by=lea, at=factories.NOW)
         self.task = serving.next_task(anna, at=factories.NOW)
         one = disputes.case_of("one")
         asked = {"item": one.item, "wave_item": one.wave_item, "by": anna, "at": factories.NOW}
@@ -149,6 +164,7 @@ class World:
             "item": self.project.items.first(),
             "job": self.export if name in ("job", "export-file") else self.upload,
             "wave": self.wave,
+            "sample": self.check if name == "checks" else self.sample,
             "draw": self.draw,
             "annotation": Annotation.objects.filter(member=self.people["anna"]).first(),
             "case": disputes.case_of("one"),
@@ -227,7 +243,7 @@ def test_nothing_of_another_project_is_found(world) -> None:
 
 
 LISTS = [
-    *("members", "versions", "items", "waves", "annotations", "answers", "agreement", "gates", "conflicts"),
+    *("members", "versions", "items", "waves", "samples", "annotations", "answers", "agreement", "gates", "conflicts"),
     *("inquiries", "exports"),
 ]
 

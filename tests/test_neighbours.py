@@ -17,8 +17,9 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
-from annotations import labelling, releasing, serving
+from annotations import labelling, releasing, repeats, serving
 from annotations.models import Annotation, Assignment, Case, Inquiry, Proposal, SentBack
+from annotations.repeats import Choices
 from projects import guidelines, importing, members
 from projects.enums import Role
 from projects.models import Example, GuidelineVersion, Item, Membership, Project
@@ -91,6 +92,7 @@ class Neighbour:
         self.draw = disputes.rated(self.project, raters, said, at=now)
         factories.items(self.project, 4, prefix=f"{name} second")
         releasing.open_wave(self.project, by=self.boss, at=now)
+        self.sample = repeats.open_repeat(self.project, Choices(1, 1, 0), by=self.boss, at=now)
         first = serving.next_task(self.boss, at=now)
         labelling.submit(self.boss, first.assignment, answers={"intent": "praise"}, at=now)
         serving.next_task(self.boss, at=now)
@@ -122,6 +124,7 @@ class Neighbour:
             "job": self.job.uuid,
             "wave": self.draw.wave.uuid,
             "draw": self.draw.uuid,
+            "sample": self.sample.uuid,
             "case": Case.objects.get(draw=self.draw).uuid,
             "assignment": Assignment.objects.get(member=self.boss, state="open").uuid,
             "annotation": Annotation.objects.get(member=self.boss).uuid,
@@ -224,6 +227,10 @@ def test_the_same_addresses_do_exist_for_their_own_people(mine) -> None:
         "p/<uuid:project>/adjudication/<uuid:case>/example/",
         "p/<uuid:project>/guideline/acknowledge/",
         "p/<uuid:project>/guideline/compare/",
+        # The sample at hand is a repeat, and only spot checks are checked.
+        "p/<uuid:project>/samples/<uuid:sample>/check/",
+        "p/<uuid:project>/samples/<uuid:sample>/check/<uuid:item>/",
+        "api/v1/projects/<uuid:project>/samples/<uuid:sample>/checks/",
         # Several cases are decided alike where the address names their confusion.
         "p/<uuid:project>/adjudication/alike/",
     }

@@ -91,7 +91,9 @@ class CloseForm(forms.Form):
         help_text=gettext_lazy("Printed with every figure of this draw. Needed where ratings are missing, save short."),
     )
 
-    def __init__(self, *args: Any, has_open_draw: bool, all_rated: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, has_open_draw: bool, all_rated: bool = False, relabels: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.all_rated = all_rated
         draw = [
@@ -101,6 +103,8 @@ class CloseForm(forms.Form):
         if all_rated:
             draw = [(DRAW_COMPLETE, _("the correction time: everything measured is rated, and the draw is complete"))]
         wave = (WAVE, _("the whole wave: what is unlabelled becomes fresh again"))
+        if relabels:
+            wave = (WAVE, _("the whole wave: what is not labelled again keeps its old label"))
         field = self.fields["closing"]
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - for the type checker
         field.choices = [*draw, wave] if has_open_draw else [wave]

@@ -29,6 +29,7 @@ from annotations.models.routing import (
     WaveManager,
     WaveQuerySet,
 )
+from annotations.models.samples import OldLabelChoice, Repeat, Sample
 
 __all__ = [
     "Acknowledgement",
@@ -44,12 +45,15 @@ __all__ = [
     "Inquiry",
     "InquiryQuerySet",
     "Look",
+    "OldLabelChoice",
     "Opinion",
     "Pair",
     "Practice",
     "Proposal",
+    "Repeat",
     "Resolution",
     "Revision",
+    "Sample",
     "Seat",
     "SecondOpinion",
     "SentBack",

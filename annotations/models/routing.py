@@ -25,10 +25,18 @@ _AllWaves = models.Manager.from_queryset(WaveQuerySet)
 
 
 class WaveManager(_AllWaves["Wave"]):
-    """All waves but those whose ratings are still being imported: nobody sees one of these before it is whole."""
+    """The waves of a project: neither samples, nor what is still being imported and nobody sees before it is whole."""
 
     def get_queryset(self) -> WaveQuerySet:
-        return WaveQuerySet(self.model, using=self._db).exclude(state=enums.WaveState.IMPORTING)
+        found = WaveQuerySet(self.model, using=self._db).exclude(state=enums.WaveState.IMPORTING)
+        return found.exclude(kind__in=enums.SAMPLES)
+
+
+class SampleManager(_AllWaves["Wave"]):
+    """Repeats, bridges and spot checks: see `models/samples.py`."""
+
+    def get_queryset(self) -> WaveQuerySet:
+        return WaveQuerySet(self.model, using=self._db).filter(kind__in=enums.SAMPLES)
 
 
 class Wave(models.Model):
@@ -42,6 +50,7 @@ class Wave(models.Model):
     number = models.PositiveIntegerField()
     version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
     major = models.PositiveIntegerField()
+    kind = models.CharField(max_length=12, choices=enums.WaveKind, default=enums.WaveKind.FRESH)
     state = models.CharField(max_length=12, choices=enums.WaveState, default=enums.WaveState.OPENING)
     held = models.BooleanField(default=False, help_text=_("a gate holds it: nothing of it is served"))
     gate_cleared = models.BooleanField(default=False, help_text=_("its gate lets the next wave go"))
@@ -64,14 +73,31 @@ class Wave(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
 
     objects = WaveManager()
-    unseen = WaveQuerySet.as_manager()  # also those that are just being imported
+    samples = SampleManager()
+    unseen = WaveQuerySet.as_manager()  # all of them: also samples, and those that are just being imported
 
     class Meta:
         ordering = ["number"]
-        constraints = [models.UniqueConstraint("project", "number", name="annotations_wave_number_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "number"],
+                condition=~Q(kind__in=["repeat", "bridge", "spotcheck"]),
+                name="annotations_wave_number_once",
+            ),
+            models.UniqueConstraint(
+                fields=["project", "kind", "number"],
+                condition=Q(kind__in=["repeat", "bridge", "spotcheck"]),
+                name="annotations_sample_number_once",
+            ),
+        ]
 
     def __str__(self) -> str:
-        return str(_("wave %(number)s") % {"number": self.number})
+        what = self.get_kind_display() if self.is_sample else _("wave")
+        return str(_("%(what)s %(number)s") % {"what": what, "number": self.number})
+
+    @property
+    def is_sample(self) -> bool:
+        return self.kind in enums.SAMPLES
 
 
 class DrawQuerySet(models.QuerySet["Draw"]):
@@ -271,7 +297,7 @@ class Annotation(models.Model):
     version = models.ForeignKey(GuidelineVersion, on_delete=models.PROTECT, related_name="+")
     major = models.PositiveIntegerField()
     seq = models.PositiveIntegerField(
-        null=True, help_text=_("numbers this member's first submits from 1; empty: made elsewhere, and imported")
+        null=True, help_text=_("numbers this member's first submits from 1; empty: imported, or a spot check")
     )
     answers = models.JSONField(help_text=_("question key -> value, as measured"))
     latest = models.JSONField(help_text=_("question key -> value, the newest revision"))

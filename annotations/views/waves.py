@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.decorators.vary import vary_on_headers
 
 from annotations import draws, eligibility, imported, opening, sheets, verifying, waves
-from annotations.enums import Closing, WaveState
+from annotations.enums import Closing, WaveKind, WaveState
 from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults
 from annotations.models import Draw, Wave
 from annotations.opening import Forecast
@@ -150,7 +150,7 @@ def close(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.RUN_WAVES)
     found = waves.find(member, wave)
     draw = waves.draw_of(found)
-    form = CloseForm(request.POST, **_closable(draw, member))
+    form = CloseForm(request.POST, relabels=found.kind == WaveKind.RELABEL, **_closable(draw, member))
     if not form.is_valid():
         return _wave_page(request, member, found, form, status=422)
     closing, reason = form.cleaned_data["closing"], form.cleaned_data["reason"]
@@ -231,8 +231,12 @@ def _wave_page(
         else None,
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
+        "has_checks": wave.checks.exists(),
+        "may_check": bool(wave.single_all) and not wave.is_imported and wave.state != WaveState.OPENING,
         "job": opening.job_of(wave) if wave.state == WaveState.OPENING or not wave.size else None,
-        "form": (form or CloseForm(**_closable(draw, member))) if is_open else None,
+        "form": (form or CloseForm(relabels=wave.kind == WaveKind.RELABEL, **_closable(draw, member)))
+        if is_open
+        else None,
         "proof": _proof(draw, asked="verify" in request.GET),
         "not_known": imported.NOT_KNOWN,
         "not_drawn": verifying.verify(draw).sentence if draw and draw.is_imported else "",

@@ -79,6 +79,7 @@ def test_every_rating_has_a_row_with_all_that_is_known_of_it(project, lead, anna
         "revision": 1,
         "version": "1.0",
         "wave": 1,
+        "sample": None,
         "kind": "measured",
         "served_at": first.assignment.served_at.isoformat(),
         "submitted_at": first.submitted_at.isoformat(),

@@ -465,7 +465,7 @@ def test_10_a_decision_is_a_layer_and_the_gold_label_says_where_it_comes_from(pr
 
 PREPARE = """
 from django.utils import timezone
-from annotations import draws
+from annotations import releasing
 from tests import factories
 
 project = factories.project()
