@@ -28,6 +28,7 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
 
     closing = serializers.ChoiceField(choices=Closing.choices, allow_blank=True, help_text="empty while it is open")
     known_from = serializers.SerializerMethodField()
+    plan = serializers.SerializerMethodField(help_text="the shares, and what was drawn under them before")
     seed = serializers.SerializerMethodField()
     salt = serializers.SerializerMethodField()
 
@@ -46,6 +47,7 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
             "protocol",
             "raters_knew",
             "known_from",
+            "plan",
             "seed",
             "salt",
         ]
@@ -53,6 +55,10 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
 
     def get_known_from(self, draw: Draw) -> int | None:
         return draw.known_from if draws.may_see_figures(draw, self.context["member"]) else None
+
+    @extend_schema_field(JsonField(allow_null=True))
+    def get_plan(self, draw: Draw) -> dict[str, Any] | None:
+        return None if draw.is_open else draw.plan
 
     def get_seed(self, draw: Draw) -> str | None:
         return None if draw.is_open else bytes(draw.seed).hex()
@@ -120,6 +126,20 @@ class OpenWaveSerializer(serializers.Serializer[Any]):
     pilot = serializers.BooleanField(default=False)
     share_percent = serializers.DecimalField(6, 3, required=False, allow_null=True, default=None)
     ratings_per_item = serializers.IntegerField(required=False, allow_null=True, default=None)
+    strata_field = serializers.CharField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default=None,
+        help_text="the metadata field that the draw is split by; left out: the protocol's",
+    )
+    strata_minimum = serializers.IntegerField(required=False, allow_null=True, default=None)
+    enriched = JsonField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text='over-sampled strata: {"threat": {"factor": "3"}} or {"threat": {"share_percent": "50"}}',
+    )
 
 
 class CloseSerializer(serializers.Serializer[Any]):

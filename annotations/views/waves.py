@@ -16,9 +16,10 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotations import draws, eligibility, imported, opening, sheets, verifying, waves
 from annotations.enums import Closing, WaveState
-from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults
+from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults, read_enriched
 from annotations.models import Draw, Wave
 from annotations.opening import Forecast
+from annotations.strata import MINIMUM_LIMIT
 from projects import access, guidelines
 from projects.enums import Action
 from projects.errors import DomainError
@@ -51,7 +52,7 @@ def wave_open(request: HtmxRequest, project: UUID) -> HttpResponse:
         return render(request, "annotations/waves/_forecast.html", context)
     if request.method == "GET":
         return _open_page(request, member)
-    form = OpenForm(request.POST)
+    form = OpenForm(request.POST, project=member.project)
     if not form.is_valid():
         return _open_page(request, member, form, status=422)
     try:
@@ -68,14 +69,14 @@ def _open_page(
     ledger = eligibility.ledger(member.project)
     asked = request.GET or None
     defaults = open_defaults(member.project, fresh=ledger.fresh)
-    form = form or (OpenForm(asked) if asked else OpenForm(initial=defaults))
+    project = member.project
+    form = form or (OpenForm(asked, project=project) if asked else OpenForm(initial=defaults, project=project))
     context = {
         "member": member,
         "nav": "waves",
         "form": form,
         "ledger": ledger,
         "forecast": _forecast(member.project, form.data or defaults),
-        "strata_field": member.project.protocol.get("strata_field"),
         "version": guidelines.newest(member.project),
     }
     return render(request, "annotations/waves/open.html", context, status=status)
@@ -90,7 +91,17 @@ def _forecast(project: Project, choices: Mapping[str, Any]) -> Forecast:
         size=size,
         share_percent=Decimal(str(project.protocol["share_percent"])) if share is None else share,
         ratings_per_item=ratings if ratings and 2 <= ratings <= 10 else int(project.protocol["ratings_per_item"]),
+        **_of_strata(choices),
     )
+
+
+def _of_strata(choices: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        enriched = read_enriched(str(choices.get("enriched") or ""))
+    except ValueError:
+        enriched = {}
+    found = {"strata_minimum": min(_whole(choices.get("strata_minimum")) or 0, MINIMUM_LIMIT), "enriched": enriched}
+    return {"strata_field": choices.get("strata_field"), **(found if choices.get("strata_field") else {})}
 
 
 def _whole(text: object) -> int | None:
