@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations import adjudication, cases, draws, exporting, inquiries, opening, publishing, queue, waves
+from annotations import adjudication, cases, draws, eligibility, exporting, inquiries, opening, publishing, queue, waves
 from annotations import serializers as shapes
 from annotations.enums import Closing, WaveState
 from annotations.models import Case, Wave
@@ -78,6 +78,21 @@ class Waves(WaveView, MemberList):
         sent = self.read(shapes.OpenWaveSerializer)
         wave = opening.open_wave(self.member.project, **sent, by=self.member, at=timezone.now())
         return self.shown(wave, status=201 if wave.state == WaveState.OPEN else 202)
+
+
+class NotEligible(MemberList):
+    """The ledger: the items that no new wave may take, and why."""
+
+    actions: ClassVar = {"GET": Action.RUN_WAVES}
+
+    @extend_schema(
+        responses=shapes.NotEligibleSerializer(many=True),
+        operation_id="not_eligible_list",
+        parameters=[shapes.ReasonWanted],
+    )
+    def get(self, request: Request, project: UUID) -> Response:
+        rows = eligibility.not_eligible(self.member.project, **self.wanted(shapes.ReasonWanted))
+        return self.paged(rows, shapes.NotEligibleSerializer)
 
 
 class WaveDetail(WaveView):

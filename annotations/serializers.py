@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from annotations import draws, inquiries, opening, waves
 from annotations.cases import Dossier
+from annotations.eligibility import REASONS
 from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
 from annotations.forms.labelling import DRAFT_LIMIT, fits
@@ -140,6 +141,18 @@ class OpenWaveSerializer(serializers.Serializer[Any]):
         default=None,
         help_text='over-sampled strata: {"threat": {"factor": "3"}} or {"threat": {"share_percent": "50"}}',
     )
+
+
+class NotEligibleSerializer(serializers.Serializer[Any]):
+    """An item that no new wave may take, and the first reason that holds for it."""
+
+    item = serializers.UUIDField(source="uuid")
+    item_id = serializers.CharField(source="external_id")
+    reason = serializers.CharField()
+
+
+class ReasonWanted(serializers.Serializer[Any]):
+    reason = serializers.ChoiceField(choices=list(REASONS), required=False, help_text="left out: all")
 
 
 class CloseSerializer(serializers.Serializer[Any]):

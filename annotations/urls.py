@@ -39,6 +39,7 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/work/<uuid:annotation>/", work.my_label, name="my-label"),
     path("p/<uuid:project>/waves/", waves.wave_list, name="waves"),
     path("p/<uuid:project>/waves/new/", waves.wave_open, name="wave-open"),
+    path("p/<uuid:project>/waves/not-eligible/", waves.not_eligible, name="ledger"),
     path("p/<uuid:project>/waves/not-eligible/<slug:reason>/", waves.not_eligible, name="not-eligible"),
     path("p/<uuid:project>/waves/<uuid:wave>/", waves.wave, name="wave"),
     path("p/<uuid:project>/waves/<uuid:wave>/close/", waves.close, name="wave-close"),

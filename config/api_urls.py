@@ -36,6 +36,7 @@ IN_PROJECT: list[URLPattern] = [
     path("imports/<uuid:job>/confirmation/", projects.ImportConfirm.as_view(), name="import-confirm"),
     path("jobs/<uuid:job>/", projects.JobDetail.as_view(), name="job"),
     path("waves/", annotations.Waves.as_view(), name="waves"),
+    path("waves/not-eligible/", annotations.NotEligible.as_view(), name="not-eligible"),
     path("waves/<uuid:wave>/", annotations.WaveDetail.as_view(), name="wave"),
     path("waves/<uuid:wave>/closing/", annotations.Close.as_view(), name="wave-close"),
     path("waves/<uuid:wave>/cover/", annotations.ReleaseCover.as_view(), name="wave-cover"),

@@ -119,20 +119,22 @@ def _share(text: object) -> Decimal | None:
 
 @login_required
 @require_safe
-def not_eligible(request: HttpRequest, project: UUID, reason: str) -> HttpResponse:
-    """The items that no new wave may take for one reason."""
+def not_eligible(request: HttpRequest, project: UUID, reason: str = "") -> HttpResponse:
+    """The ledger: the items that no new wave may take and why, all of them or those with one reason."""
     member = access.member_for(request.user, project, Action.RUN_WAVES)
-    if reason not in eligibility.REASONS:
+    if reason and reason not in eligibility.REASONS:
         raise Http404(_("There is no such reason."))
     rows = eligibility.not_eligible(member.project, reason).order_by("pk")
     if after := request.GET.get("after"):
         rows = rows.filter(pk__gt=_number(after))
     found = list(rows[: PAGE + 1])
+    fields = member.project.shown_fields
     context = {
         "member": member,
         "nav": "waves",
-        "reason": eligibility.REASONS[reason],
-        "items": [(item, sheets.first_words(item, member.project.shown_fields)) for item in found[:PAGE]],
+        "reason": reason,
+        "ledger": eligibility.ledger(member.project),
+        "items": [(item, sheets.first_words(item, fields), eligibility.REASONS[item.reason]) for item in found[:PAGE]],
         "more": found[PAGE - 1].pk if len(found) > PAGE else None,
     }
     return render(request, "annotations/waves/not_eligible.html", context)
