@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations import draws, inquiries, opening, waves
+from annotations import draws, giving, inquiries, opening, waves
 from annotations.cases import Dossier
 from annotations.eligibility import REASONS
 from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
@@ -81,6 +81,7 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
     version = serializers.CharField(source="version.number", read_only=True)
     draw = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField(help_text="of an open wave")
+    given_to = serializers.SerializerMethodField(help_text="uuids of the people it is given to; null: everybody")
     job = serializers.SerializerMethodField(help_text="while it is being opened: the job that does it")
 
     class Meta:
@@ -97,6 +98,10 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
             "ratings_per_item",
             "opened_at",
             "closed_at",
+            "given_to",
+            "due_on",
+            "limit_per_person",
+            "limit_per_day",
             "draw",
             "progress",
             "job",
@@ -114,6 +119,9 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
         sees = draw is None or draws.may_see_figures(draw, self.context["member"])
         found = waves.progress(wave, by_kind=sees)
         return None if found is None else dict(ProgressSerializer(found).data)
+
+    def get_given_to(self, wave: Wave) -> list[UUID] | None:
+        return list(giving.standing(wave).values_list("member__uuid", flat=True)) if wave.is_given else None
 
     def get_job(self, wave: Wave) -> UUID | None:
         job = opening.job_of(wave) if wave.state == WaveState.OPENING else None
@@ -153,6 +161,17 @@ class NotEligibleSerializer(serializers.Serializer[Any]):
 
 class ReasonWanted(serializers.Serializer[Any]):
     reason = serializers.ChoiceField(choices=list(REASONS), required=False, help_text="left out: all")
+
+
+class GiveSerializer(serializers.Serializer[Any]):
+    """To whom a wave is given. Nobody: everybody who labels gets its items."""
+
+    members = serializers.ListField(child=serializers.UUIDField(), help_text="uuids of annotators of the project")
+    due_on = serializers.DateField(required=False, allow_null=True, default=None)
+    limit_per_person = serializers.IntegerField(
+        required=False, allow_null=True, default=None, help_text="items of this wave; left out: no limit"
+    )
+    limit_per_day = serializers.IntegerField(required=False, allow_null=True, default=None)
 
 
 class CloseSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import claims, practice, slots
+from annotations import claims, giving, practice, slots
 from annotations.claims import Claimed, Place
 from annotations.enums import AssignmentState, SlotState, WaveState
 from annotations.models import Assignment, Seat, Slot, Wave
@@ -93,12 +93,18 @@ def find(member: Membership, *, at: datetime, rng: random.Random | None = None, 
             return _task_of(held, member)
         stands = claims.standing(member)
     places = [place for place in stands.places if place.wave.major == (newest.major or 0)]
+    obstacles: list[str] = []
     for place in places:
         if place.wave.state == WaveState.OPEN and not place.wave.held:
+            obstacles.append(giving.obstacle(place.wave, member, at=at))
+            if obstacles[-1]:
+                continue
             claims.discount(place.wave, ending)
             claimed = claims.claim(place, member, newest, at=at, rng=rng or random.SystemRandom(), ending=ending)
             if claimed is not None:
                 return _task(claimed, place, member, newest, at)
+    if not_theirs := giving.why_nothing(obstacles):
+        return Nothing("given", not_theirs)
     return _why_nothing([place.wave for place in places])
 
 

@@ -39,6 +39,7 @@ IN_PROJECT: list[URLPattern] = [
     path("waves/not-eligible/", annotations.NotEligible.as_view(), name="not-eligible"),
     path("waves/<uuid:wave>/", annotations.WaveDetail.as_view(), name="wave"),
     path("waves/<uuid:wave>/closing/", annotations.Close.as_view(), name="wave-close"),
+    path("waves/<uuid:wave>/people/", annotations.Give.as_view(), name="wave-give"),
     path("waves/<uuid:wave>/cover/", annotations.ReleaseCover.as_view(), name="wave-cover"),
     path("waves/<uuid:wave>/giving-up/", annotations.GiveUp.as_view(), name="wave-give-up"),
     path("task/", labelling.NextTask.as_view(), name="task"),

@@ -1,6 +1,7 @@
 """Forms of the waves' pages: opening one, and ending its measurement."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations import strata
-from projects.models import Project
+from projects.models import Membership, Project
 
 PILOT, SOME, ALL = "pilot", "some", "all"
 _FACTOR = re.compile(r"[x×]\s*(\S+)|(\S+?)\s*[x×]")
@@ -169,6 +170,46 @@ def open_defaults(project: Project, *, fresh: int) -> dict[str, Any]:
         "strata_minimum": project.protocol.get("strata_minimum"),
         "enriched": write_enriched(project.protocol.get("enriched") or {}),
     }
+
+
+class GiveForm(forms.Form):
+    """To whom a wave is given, until when, and how much of it one person may take."""
+
+    members = forms.MultipleChoiceField(
+        label=gettext_lazy("People"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("Only they get items of this wave. If nobody is chosen, everybody who labels does."),
+    )
+    due_on = forms.DateField(
+        label=gettext_lazy("Due"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    limit_per_person = forms.IntegerField(
+        label=gettext_lazy("At most for one person"),
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        help_text=gettext_lazy("Items of this wave."),
+    )
+    limit_per_day = forms.IntegerField(
+        label=gettext_lazy("At most for one person in a day"),
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        help_text=gettext_lazy("Items of this wave. Empty: no limit."),
+    )
+
+    def __init__(self, *args: Any, people: Sequence[Membership], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.people = {str(member.uuid): member for member in people}
+        field = self.fields["members"]
+        assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - for the type checker
+        field.choices = [(uuid, member.name) for uuid, member in self.people.items()]
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What `giving.give` takes."""
+        return {**self.cleaned_data, "members": [self.people[uuid] for uuid in self.cleaned_data["members"]]}
 
 
 class CloseForm(forms.Form):

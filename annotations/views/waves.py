@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import draws, eligibility, imported, opening, sheets, verifying, waves
+from annotations import draws, eligibility, giving, imported, opening, sheets, verifying, waves
 from annotations.enums import Closing, WaveState
 from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults, read_enriched
 from annotations.models import Draw, Wave
@@ -242,6 +242,7 @@ def _wave_page(
         "waiting": waves.waiting(draw, member.project.shown_fields, at=timezone.now())
         if draw and waits and sees
         else None,
+        **_people(wave),
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
         "job": opening.job_of(wave) if wave.state == WaveState.OPENING or not wave.size else None,
@@ -251,6 +252,14 @@ def _wave_page(
         "not_drawn": verifying.verify(draw).sentence if draw and draw.is_imported else "",
     }
     return render(request, "annotations/waves/wave.html", context, status=status)
+
+
+def _people(wave: Wave) -> dict[str, object]:
+    """To whom the wave is given, and whether they are still enough."""
+    if not wave.is_given or wave.state == WaveState.CLOSED:
+        return {}
+    people = giving.people(wave)
+    return {"given": ", ".join(one.name for one in people), "too_few": giving.too_few(wave, people)}
 
 
 def _proof(draw: Draw | None, *, asked: bool) -> dict[str, object]:
