@@ -155,6 +155,7 @@ def forecast(
         _overlap_sentence(share_percent, overlap, ratings_per_item, released),
         _ratings_sentence(released - overlap + overlap * ratings_per_item, annotators),
     ]
+    sentences += _expert_sentence(project, protocol, overlap, ratings_per_item)
     warnings = _warnings(share_percent, overlap, ratings_per_item, annotators, held)
     minimum = int(project.protocol["minimum_n"])
     if 0 < overlap < minimum:
@@ -229,6 +230,19 @@ def _overlap_sentence(share_percent: Decimal, overlap: int, ratings: int, releas
         "it, and nobody who labels sees it before the draw closes.",
         overlap,
     ) % {"n": overlap, "ratings": ratings}
+
+
+def _expert_sentence(project: Project, protocol: Mapping[str, Any], overlap: int, ratings: int) -> list[str]:
+    """What comes of naming an expert: nobody is made to rate, save where as many are named as there are ratings."""
+    named = str(protocol.get("expert") or "")
+    expert = project.memberships.annotators().filter(uuid=named).first() if named and overlap else None
+    if expert is None:
+        return []
+    said = _(
+        "The others are compared with %(name)s, on what %(name)s rates of the overlap. For all of it, give the wave to "
+        "%(ratings)s people, %(name)s among them."
+    )
+    return [said % {"name": expert.name, "ratings": ratings}]
 
 
 def _ratings_sentence(labels: int, annotators: int) -> str:

@@ -149,6 +149,9 @@ class OpenWaveSerializer(serializers.Serializer[Any]):
         default=None,
         help_text='over-sampled strata: {"threat": {"factor": "3"}} or {"threat": {"share_percent": "50"}}',
     )
+    expert = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="the member the others are compared with"
+    )
 
 
 class NotEligibleSerializer(serializers.Serializer[Any]):

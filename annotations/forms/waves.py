@@ -74,7 +74,13 @@ class OpenForm(forms.Form):
         ),
     )
 
-    MORE = ("strata_field", "strata_minimum", "enriched")
+    expert = forms.ChoiceField(
+        label=gettext_lazy("Expert"),
+        required=False,
+        help_text=gettext_lazy("One rater whom the others are compared with: the headline is agreement with them."),
+    )
+
+    MORE = ("strata_field", "strata_minimum", "enriched", "expert")
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,6 +90,10 @@ class OpenForm(forms.Form):
         names = [*strata.fields_of(project)]
         names += [kept] if kept and kept not in names else []
         field.choices = [("", _("nothing")), *((name, name) for name in names)]
+        expert = self.fields["expert"]
+        assert isinstance(expert, forms.ChoiceField)  # noqa: S101 - for the type checker
+        people = project.memberships.annotators().filter(user__isnull=False).select_related("user")
+        expert.choices = [("", _("nobody")), *((str(one.uuid), one.name) for one in people)]
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -123,7 +133,7 @@ class OpenForm(forms.Form):
         }
 
 
-EMPTY: dict[str, Any] = {"strata_field": "", "strata_minimum": 0, "enriched": {}}
+EMPTY: dict[str, Any] = {"strata_field": "", "strata_minimum": 0, "enriched": {}, "expert": ""}
 
 
 def read_enriched(text: str) -> dict[str, dict[str, str]]:
@@ -169,6 +179,7 @@ def open_defaults(project: Project, *, fresh: int) -> dict[str, Any]:
         "strata_field": project.protocol.get("strata_field") or "",
         "strata_minimum": project.protocol.get("strata_minimum"),
         "enriched": write_enriched(project.protocol.get("enriched") or {}),
+        "expert": project.protocol.get("expert") or "",
     }
 
 

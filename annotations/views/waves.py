@@ -101,7 +101,19 @@ def _of_strata(choices: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError:
         enriched = {}
     found = {"strata_minimum": min(_whole(choices.get("strata_minimum")) or 0, MINIMUM_LIMIT), "enriched": enriched}
-    return {"strata_field": choices.get("strata_field"), **(found if choices.get("strata_field") else {})}
+    expert = choices.get("expert") if _is_uuid(choices.get("expert")) else None
+    return {
+        "expert": expert,
+        "strata_field": choices.get("strata_field"),
+        **(found if choices.get("strata_field") else {}),
+    }
+
+
+def _is_uuid(text: object) -> bool:
+    try:
+        return bool(UUID(str(text)))
+    except ValueError:
+        return False
 
 
 def _whole(text: object) -> int | None:

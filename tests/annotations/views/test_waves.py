@@ -53,7 +53,7 @@ def test_the_first_wave_is_suggested_as_a_pilot_with_the_protocol_s_numbers(proj
 
     form = client_of(lead).get(url("wave-open", lead)).context["form"]
 
-    strata = {"strata_field": "", "strata_minimum": None, "enriched": ""}
+    strata = {"strata_field": "", "strata_minimum": None, "enriched": "", "expert": ""}
     assert form.initial == {"scope": "pilot", "size": 10, "share_percent": "50", "ratings_per_item": 3, **strata}
 
 
