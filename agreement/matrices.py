@@ -260,7 +260,7 @@ def no_spans(
 ) -> Markings:
     """Where the spans of a draw are counted, item by item, with a column for each of `by`; `sizes` as `stratum_sizes`
     has them."""
-    populations = None if draw.is_imported else _populations(sizes)
+    populations = None if draw.is_imported else _populations(draw, sizes)
     named, raters = draw.protocol.get("expert"), [str(member.uuid) for member in by]
     expert = raters.index(named) if named in raters and not draw.is_anonymous else None
     return markings.none(tuple(label.key for label in labels), tuple(sizes), populations, expert)
@@ -320,7 +320,7 @@ def of_rows(
         raters=tuple(str(member.uuid) for member in by),
         values=_values(labels) if level_of(question) != MULTILABEL else None,
         strata=np.array(strata, dtype=np.int64) if sizes else None,
-        populations=None if draw.is_imported else _populations(sizes),
+        populations=None if draw.is_imported else _populations(draw, sizes),
     ).merged()
     if draw.is_anonymous:  # columns are places, not people
         ratings = ratings.forget_raters()
@@ -394,12 +394,14 @@ def sizes_of(draws: Iterable[Draw]) -> dict[int, dict[str, tuple[int, int]]]:
     return found
 
 
-def _populations(sizes: Mapping[str, tuple[int, int]]) -> tuple[float, ...] | None:
+def _populations(draw: Draw, sizes: Mapping[str, tuple[int, int]]) -> tuple[float, ...] | None:
     """The size of each stratum where they were drawn at unequal rates, so that figures are also weighted to it.
 
-    A proportional draw is within three items of its share in each stratum; that is no reason to weight.
+    A proportional draw is within three items of its share in each stratum; that is no reason to weight. One that was
+    declared to over-sample is always weighted, however few items it drew.
     """
     items, drawn = (sum(column) for column in zip(*sizes.values(), strict=True)) if sizes else (0, 0)
-    if not any(abs(took - drawn * held / items) > PROPORTIONAL for held, took in sizes.values()):
+    enriched = sizes and (draw.protocol.get("enriched") or draw.protocol.get("strata_minimum"))
+    if not enriched and not any(abs(took - drawn * held / items) > PROPORTIONAL for held, took in sizes.values()):
         return None
     return tuple(float(held) for held, _ in sizes.values())

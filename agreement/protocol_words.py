@@ -41,7 +41,24 @@ def _drawing(draw: Draw, protocol: Protocol) -> str:
     )
     if protocol.strata_field:
         said = f"{said} {_('It was drawn in strata by “%(field)s”.')}"
-    return said % about
+    return " ".join([said % about, *_unequal(draw)])
+
+
+def _unequal(draw: Draw) -> Iterable[str]:
+    """How an enriched draw departed from its share."""
+    if minimum := draw.protocol.get("strata_minimum"):
+        yield _("At least %(n)s items of each stratum were drawn, as far as the overlap went.") % {"n": minimum}
+    for name, rule in (draw.protocol.get("enriched") or {}).items():
+        if "factor" in rule:
+            yield _("“%(name)s” was over-sampled: %(factor)s times the share.") % {
+                "name": name,
+                "factor": rule["factor"],
+            }
+        else:
+            yield _("“%(name)s” was drawn with a share of its own, %(share)s %%.") % {
+                "name": name,
+                "share": rule["share_percent"],
+            }
 
 
 def _counting(protocol: Protocol) -> str:

@@ -18,6 +18,7 @@ from annotations.models import (
     Assignment,
     Case,
     Draw,
+    Given,
     Inquiry,
     Look,
     Pair,
@@ -68,6 +69,7 @@ register_read_only(
     "closed_at",
     secret_fields=("seed", "salt", "population", "plan"),
 )
+register_read_only(Given, "wave", "member", "by", "at", "taken_back_at")
 register_read_only(Look, "draw", "member", "at")
 register_read_only(Acknowledgement, "member", "version", "at")
 register_closed(WaveItem, "wave", "id", "wave", "item", "needed", "rated")

@@ -11,7 +11,19 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations import adjudication, cases, draws, exporting, inquiries, opening, publishing, queue, waves
+from annotations import (
+    adjudication,
+    cases,
+    draws,
+    eligibility,
+    exporting,
+    giving,
+    inquiries,
+    opening,
+    publishing,
+    queue,
+    waves,
+)
 from annotations import serializers as shapes
 from annotations.enums import Closing, WaveState
 from annotations.models import Case, Wave
@@ -80,6 +92,21 @@ class Waves(WaveView, MemberList):
         return self.shown(wave, status=201 if wave.state == WaveState.OPEN else 202)
 
 
+class NotEligible(MemberList):
+    """The ledger: the items that no new wave may take, and why."""
+
+    actions: ClassVar = {"GET": Action.RUN_WAVES}
+
+    @extend_schema(
+        responses=shapes.NotEligibleSerializer(many=True),
+        operation_id="not_eligible_list",
+        parameters=[shapes.ReasonWanted],
+    )
+    def get(self, request: Request, project: UUID) -> Response:
+        rows = eligibility.not_eligible(self.member.project, **self.wanted(shapes.ReasonWanted))
+        return self.paged(rows, shapes.NotEligibleSerializer)
+
+
 class WaveDetail(WaveView):
     @extend_schema(responses=shapes.WaveSerializer)
     def get(self, request: Request, project: UUID, wave: UUID) -> Response:
@@ -99,6 +126,20 @@ class Close(WaveView):
         else:
             closing = Closing(sent["closing"])
             draws.close(draws.draw_of(found), closing=closing, reason=sent["reason"], by=self.member, at=at)
+        return self.shown(self.wave(wave))
+
+
+class Give(WaveView):
+    """Give a wave to named people, with a due date and limits; nobody named gives it to everybody again."""
+
+    actions: ClassVar = {"PUT": Action.RUN_WAVES}
+
+    @extend_schema(request=shapes.GiveSerializer, responses=shapes.WaveSerializer)
+    def put(self, request: Request, project: UUID, wave: UUID) -> Response:
+        found, sent = self.wave(wave), self.read(shapes.GiveSerializer)
+        rows = self.member.project.memberships.annotators()
+        sent["members"] = [self.one(rows, uuid) for uuid in sent["members"]]
+        giving.give(found, **sent, by=self.member, at=timezone.now())
         return self.shown(self.wave(wave))
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from annotations import conflicts
+from annotations import conflicts, giving
 from annotations.enums import AssignmentState, Closing, DrawState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Look, Seat, Slot, Wave, WaveItem
 from annotations.retrying import retrying
@@ -167,6 +167,7 @@ class Leftovers:
 
 def leftovers(draw: Draw, *, at: datetime, limit: int = 50) -> Leftovers:
     """The unrated measured slots of `draw`, and which active annotators may still fill one of them."""
+    without = giving.barred(draw.wave)
     unrated = Slot.objects.unrated().filter(draw=draw)
     lacking = WaveItem.objects.filter(draw=draw, rated__lt=F("needed"))
     fillable: list[Membership] = []
@@ -179,7 +180,7 @@ def leftovers(draw: Draw, *, at: datetime, limit: int = 50) -> Leftovers:
             major=draw.wave.major,
             state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED],
         )
-        if not lacking.filter(~Exists(met)).exists():
+        if member.pk in without or not lacking.filter(~Exists(met)).exists():
             continue
         seat = seats.get(member.pk)
         is_barred = seat is not None and (
@@ -230,11 +231,7 @@ def give_up(draw: Draw, *, by: Membership, at: datetime) -> None:
 
     They stay as they are: the windows of what `by` labelled in this wave end, and the item in hand goes back.
     """
-    held = Assignment.objects.filter(member=by, wave_item__wave=draw.wave, state=AssignmentState.OPEN)
-    for assignment in held.select_for_update(of=("self",)):
-        mine = Slot.objects.filter(pk=assignment.slot_id, state=SlotState.CLAIMED, claimed_by=by)
-        mine.update(lease_ends=at)
-        Assignment.objects.filter(pk=assignment.pk).update(state=AssignmentState.LAPSED)
+    giving.lapse(draw.wave, by, at=at)
     given = Annotation.objects.filter(member=by, wave_item__in=WaveItem.objects.filter(wave=draw.wave))
     given.filter(window_ends__gt=at).update(window_ends=at)
     seat, _created = Seat.objects.get_or_create(wave=draw.wave, member=by)

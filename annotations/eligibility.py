@@ -1,15 +1,19 @@
 """Which items are fresh, and for the others why not (DESIGN §3 "Fresh")."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case as FirstOf
+from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.enums import WaveState
-from annotations.models import Annotation, Case, WaveItem
+from annotations.models import Annotation, Case, Draw, WaveItem
 from projects.enums import Standing
 from projects.models import Example, Item, Project
+from projects.task_types import Json
 
 # The first that holds is the reason that is given. An open wave comes before what was rated: of its items nobody learns
 # which have a rating already, since who then gets one of them would know that it is overlap.
@@ -75,17 +79,40 @@ def eligible(project: Project) -> QuerySet[Item]:
     return items
 
 
-def not_eligible(project: Project, reason: str) -> QuerySet[Item]:
-    """The items that are not fresh for `reason`, and for none that comes before it in REASONS."""
-    items = Item.objects.arrived().filter(project=project)
-    for key, condition in _conditions(project).items():
-        if key == reason:
-            return items.filter(condition)
-        items = items.exclude(condition) if isinstance(condition, Q) else items.filter(~condition)
-    raise ValueError(f"{reason!r}: expected one of {', '.join(REASONS)}.")
+def with_reason(project: Project) -> QuerySet[Any]:
+    """The items of `project`, each with the first `reason` of REASONS that holds for it; the empty text where none."""
+    tests = [When(condition, then=Value(reason)) for reason, condition in _conditions(project).items()]
+    found = FirstOf(*tests, default=Value(""), output_field=CharField())
+    return Item.objects.arrived().filter(project=project).annotate(reason=found)
+
+
+def not_eligible(project: Project, reason: str = "") -> QuerySet[Any]:
+    """The items that are not fresh, each with its `reason`; only those with this one if it is given."""
+    if reason and reason not in REASONS:
+        raise ValueError(f"{reason!r}: expected one of {', '.join(REASONS)}.")
+    rows = with_reason(project)
+    return rows.filter(reason=reason) if reason else rows.exclude(reason="")
 
 
 def ledger(project: Project) -> Ledger:
-    """Count every item of `project` once: fresh, or the first reason why not."""
-    counts = {reason: not_eligible(project, reason).count() for reason in REASONS}
-    return Ledger(fresh=eligible(project).count(), counts=counts)
+    """Count every item of `project` once: fresh, or the first reason why not. One look at each item."""
+    rows = with_reason(project).values("reason").order_by().annotate(n=Count("pk"))
+    found = {row["reason"]: row["n"] for row in rows}
+    return Ledger(fresh=found.get("", 0), counts={reason: found.get(reason, 0) for reason in REASONS})
+
+
+# -- as a file ---------------------------------------------------------------------------------------------------------
+
+FIELDS = ("item", "item_id", "reason", "why")
+CHUNK = 2_000
+
+
+def file_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
+    """Every item that is not fresh, with the reason. The same for whoever asks: see REASONS."""
+    rows = not_eligible(project).order_by("pk").values_list("pk", "uuid", "external_id", "reason")
+    words = {reason: str(said) for reason, said in REASONS.items()}
+    done, last = 0, 0
+    while chunk := list(rows.filter(pk__gt=last)[:CHUNK]):
+        for last, uuid, external_id, reason in chunk:  # noqa: B007 - the last one is where the next chunk begins
+            done += 1
+            yield done, {"item": str(uuid), "item_id": external_id, "reason": reason, "why": words[reason]}

@@ -18,7 +18,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations import draw_records, draws, gold, rating_rows
+from annotations import draw_records, draws, eligibility, gold, rating_rows
 from annotations.enums import AssignmentState
 from annotations.models import Assignment, Draw
 from projects import access, item_search, jobs
@@ -257,6 +257,13 @@ EXPORTS: dict[str, Export] = {
         draw_records.file_rows,
         draw_records.total,
         formats=("jsonl",),
+        closed_only=True,
+    ),
+    "ledger": Export(
+        gettext_lazy("Items that are not fresh"),
+        eligibility.FIELDS,
+        eligibility.file_rows,
+        lambda project: eligibility.not_eligible(project).count(),
         closed_only=True,
     ),
 }

@@ -21,7 +21,7 @@ from projects.models import Item, Membership
 
 @dataclass(frozen=True)
 class Said:
-    """One person's rating or skip. `name` is empty where it must not be told."""
+    """One person's rating or skip. `name` is empty where it must not be told; `surplus` is kept and does not count."""
 
     name: str
     answers: list[tuple[str, str]]
@@ -30,6 +30,7 @@ class Said:
     at: datetime | None
     measured: bool
     corrected: bool
+    surplus: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def _one(assignment: Assignment, hides_name: bool) -> Said:
         at=None if hides_name else annotation.submitted_at,
         measured=annotation.draw_id is not None and annotation.slot_id is not None,
         corrected=annotation.revisions_count > 1,
+        surplus=annotation.slot_id is None,
     )
 
 

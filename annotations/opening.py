@@ -1,22 +1,26 @@
 """Opening a wave: what it would mean, and one from many items as a job."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations import eligibility, releasing, sampling
-from annotations.enums import WaveKind, WaveState
-from annotations.models import Wave, WaveItem
+from annotations import eligibility, releasing, strata
+from annotations.enums import WaveState
+from annotations.models import Wave
+from annotations.sampling import Plan
 from projects import guidelines, jobs
 from projects.enums import JobKind, JobState
-from projects.errors import DomainError
-from projects.models import Job, Membership, Project
+from projects.errors import DomainError, Invalid
+from projects.models import Item, Job, Membership, Project
 
 AT_ONCE = 5_000  # fresh items: a second or two of a request; more is left to the worker
 
@@ -97,24 +101,48 @@ def enqueue(wave: Wave, *, by: Membership, at: datetime, **params: Any) -> None:
 
 
 @dataclass(frozen=True)
+class Stratum:
+    """What a draw would take of one stratum; `percent` is the probability of each of its items."""
+
+    name: str
+    items: int
+    overlap: int
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.overlap / self.items
+
+
+@dataclass(frozen=True)
 class Forecast:
     """What opening a wave would do, in sentences; `warnings` are no obstacle, `obstacle` is one."""
 
     sentences: list[str]
     warnings: list[str]
     obstacle: str = ""
+    strata: Sequence["Stratum"] = ()
 
 
-def forecast(project: Project, *, size: int | None, share_percent: Decimal, ratings_per_item: int) -> Forecast:
+def forecast(
+    project: Project, *, size: int | None, share_percent: Decimal, ratings_per_item: int, **choices: Any
+) -> Forecast:
     """The wave with these choices, if it were opened now."""
     version = guidelines.newest(project)
     if version is None:
         return Forecast([], [], _("The guideline is not published yet: publish its first version, then open a wave."))
-    fresh = eligibility.eligible(project).count()
-    released = fresh if size is None else size
-    if not released or released > fresh:
-        return Forecast([], [], _too_few(fresh, released))
-    overlap = _overlap(project, version.major or 0, share_percent, released)
+    fresh = eligibility.eligible(project)
+    there = fresh.count()
+    released = there if size is None else size
+    if not released or released > there:
+        return Forecast([], [], _too_few(there, released))
+    try:
+        protocol = releasing.frozen_protocol(project, version, share_percent, ratings_per_item, choices)
+    except Invalid as error:
+        return Forecast([], [], error.message)
+    available = _available(fresh, str(protocol.get("strata_field") or ""), released, there)
+    plan = strata.plan(project, version.major or 0, protocol)
+    counts = plan.counts(available)
+    overlap = sum(counts.values())
     annotators = project.memberships.annotators().count()
     held = releasing.is_held(project, version, ratings_per_item)
     sentences = [
@@ -127,6 +155,7 @@ def forecast(project: Project, *, size: int | None, share_percent: Decimal, rati
         _overlap_sentence(share_percent, overlap, ratings_per_item, released),
         _ratings_sentence(released - overlap + overlap * ratings_per_item, annotators),
     ]
+    sentences += _expert_sentence(project, protocol, overlap, ratings_per_item)
     warnings = _warnings(share_percent, overlap, ratings_per_item, annotators, held)
     minimum = int(project.protocol["minimum_n"])
     if 0 < overlap < minimum:
@@ -137,7 +166,44 @@ def forecast(project: Project, *, size: int | None, share_percent: Decimal, rati
             )
             % {"minimum": minimum, "overlap": overlap}
         )
-    return Forecast(sentences, warnings)
+    warnings += _strata_warnings(plan, available, counts)
+    found = [Stratum(name or _("none given"), available[name], n) for name, n in counts.items()]
+    return Forecast(sentences, warnings, strata=found if protocol.get("strata_field") else ())
+
+
+def _available(fresh: QuerySet[Item], field: str, released: int, there: int) -> dict[str, int]:
+    """Fresh items by stratum; of a wave that takes a part of them at random, what it can expect of each."""
+    if not field:
+        return {"": released}
+    by_stratum = Counter(strata.stratum_of(metadata, field) for metadata in fresh.values_list("metadata", flat=True))
+    if released == there:
+        return dict(by_stratum)
+    rest, expected = released, {}
+    for place, (name, n) in enumerate(sorted(by_stratum.items(), key=lambda pair: pair[1])):
+        last = place == len(by_stratum) - 1
+        expected[name] = rest if last else round(released * n / there)
+        rest -= expected[name]
+    return {name: n for name, n in expected.items() if n}
+
+
+def _strata_warnings(plan: Plan, available: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:
+    found = []
+    absent = sorted(name for name in plan.own if name not in available)
+    if absent:
+        found.append(
+            _("No fresh item has %(names)s: nothing of it can be over-sampled.")
+            % {"names": ", ".join(f"“{name}”" for name in absent)}
+        )
+    below = [name for name in counts if counts[name] < min(plan.minimum, available[name])]
+    if below:
+        found.append(
+            _(
+                "The overlap is too small for %(minimum)s of each stratum: %(names)s would have fewer. Raise the share "
+                "or release more items."
+            )
+            % {"minimum": plan.minimum, "names": ", ".join(f"“{name or _('none given')}”" for name in below)}
+        )
+    return found
 
 
 def _too_few(fresh: int, needed: int) -> str:
@@ -148,14 +214,6 @@ def _too_few(fresh: int, needed: int) -> str:
         "Only %(fresh)s fresh items are there, and the wave needs %(needed)s: import more, or make it smaller.",
         fresh,
     ) % {"fresh": fresh, "needed": needed}
-
-
-def _overlap(project: Project, major: int, share_percent: Decimal, released: int) -> int:
-    before = WaveItem.objects.filter(
-        wave__project=project, wave__major=major, wave__share_percent=share_percent, wave__kind=WaveKind.FRESH
-    )
-    drawn = before.filter(draw__isnull=False).count()
-    return min(released, sampling.overlap_size(share_percent, before.count() + released, drawn))
 
 
 def _overlap_sentence(share_percent: Decimal, overlap: int, ratings: int, released: int) -> str:
@@ -172,6 +230,19 @@ def _overlap_sentence(share_percent: Decimal, overlap: int, ratings: int, releas
         "it, and nobody who labels sees it before the draw closes.",
         overlap,
     ) % {"n": overlap, "ratings": ratings}
+
+
+def _expert_sentence(project: Project, protocol: Mapping[str, Any], overlap: int, ratings: int) -> list[str]:
+    """What comes of naming an expert: nobody is made to rate, save where as many are named as there are ratings."""
+    named = str(protocol.get("expert") or "")
+    expert = project.memberships.annotators().filter(uuid=named).first() if named and overlap else None
+    if expert is None:
+        return []
+    said = _(
+        "The others are compared with %(name)s, on what %(name)s rates of the overlap. For all of it, give the wave to "
+        "%(ratings)s people, %(name)s among them."
+    )
+    return [said % {"name": expert.name, "ratings": ratings}]
 
 
 def _ratings_sentence(labels: int, annotators: int) -> str:

@@ -190,9 +190,18 @@ def frozen_protocol(
     if not 2 <= ratings <= 10:
         raise Invalid(_("%(ratings)s ratings per item: expected 2 to 10.") % {"ratings": ratings})
     strata.declare(protocol, project, choices)
+    if choices.get("expert") is not None:
+        protocol["expert"] = _expert(project, str(choices["expert"]))
     protocol["version"] = version.number
     protocol["task_types"] = dict(version.questions.values_list("key", "task_type"))
     return protocol
+
+
+def _expert(project: Project, uuid: str) -> str:
+    """The member whom the others are compared with, by uuid; nobody where it is empty."""
+    if uuid and uuid not in {str(one) for one in project.memberships.annotators().values_list("uuid", flat=True)}:
+        raise Invalid(_("The expert is nobody who labels in this project: choose one of its annotators."))
+    return uuid
 
 
 def _population(project: Project, strata_field: str, size: int | None) -> dict[Candidate, int]:

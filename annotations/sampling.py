@@ -84,9 +84,9 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "share_percent": f"{self.share_percent:f}",
+            "share_percent": f"{self.share_percent.normalize():f}",
             "minimum": self.minimum,
-            "own": {name: f"{share:f}" for name, share in sorted(self.own.items())},
+            "own": {name: f"{share.normalize():f}" for name, share in sorted(self.own.items())},
             "history": {name: list(tally) for name, tally in sorted(self.history.items())},
         }
 

@@ -7,8 +7,9 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations import draws, inquiries, opening, waves
+from annotations import draws, giving, inquiries, opening, waves
 from annotations.cases import Dossier
+from annotations.eligibility import REASONS
 from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
 from annotations.forms.labelling import DRAFT_LIMIT, fits
@@ -28,6 +29,7 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
 
     closing = serializers.ChoiceField(choices=Closing.choices, allow_blank=True, help_text="empty while it is open")
     known_from = serializers.SerializerMethodField()
+    plan = serializers.SerializerMethodField(help_text="the shares, and what was drawn under them before")
     seed = serializers.SerializerMethodField()
     salt = serializers.SerializerMethodField()
 
@@ -46,6 +48,7 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
             "protocol",
             "raters_knew",
             "known_from",
+            "plan",
             "seed",
             "salt",
         ]
@@ -53,6 +56,10 @@ class DrawSerializer(serializers.ModelSerializer[Draw]):
 
     def get_known_from(self, draw: Draw) -> int | None:
         return draw.known_from if draws.may_see_figures(draw, self.context["member"]) else None
+
+    @extend_schema_field(JsonField(allow_null=True))
+    def get_plan(self, draw: Draw) -> dict[str, Any] | None:
+        return None if draw.is_open else draw.plan
 
     def get_seed(self, draw: Draw) -> str | None:
         return None if draw.is_open else bytes(draw.seed).hex()
@@ -74,6 +81,7 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
     version = serializers.CharField(source="version.number", read_only=True)
     draw = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField(help_text="of an open wave")
+    given_to = serializers.SerializerMethodField(help_text="uuids of the people it is given to; null: everybody")
     job = serializers.SerializerMethodField(help_text="while it is being opened: the job that does it")
 
     class Meta:
@@ -90,6 +98,10 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
             "ratings_per_item",
             "opened_at",
             "closed_at",
+            "given_to",
+            "due_on",
+            "limit_per_person",
+            "limit_per_day",
             "draw",
             "progress",
             "job",
@@ -108,6 +120,9 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
         found = waves.progress(wave, by_kind=sees)
         return None if found is None else dict(ProgressSerializer(found).data)
 
+    def get_given_to(self, wave: Wave) -> list[UUID] | None:
+        return list(giving.standing(wave).values_list("member__uuid", flat=True)) if wave.is_given else None
+
     def get_job(self, wave: Wave) -> UUID | None:
         job = opening.job_of(wave) if wave.state == WaveState.OPENING else None
         return job.uuid if job else None
@@ -120,6 +135,46 @@ class OpenWaveSerializer(serializers.Serializer[Any]):
     pilot = serializers.BooleanField(default=False)
     share_percent = serializers.DecimalField(6, 3, required=False, allow_null=True, default=None)
     ratings_per_item = serializers.IntegerField(required=False, allow_null=True, default=None)
+    strata_field = serializers.CharField(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default=None,
+        help_text="the metadata field that the draw is split by; left out: the protocol's",
+    )
+    strata_minimum = serializers.IntegerField(required=False, allow_null=True, default=None)
+    enriched = JsonField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text='over-sampled strata: {"threat": {"factor": "3"}} or {"threat": {"share_percent": "50"}}',
+    )
+    expert = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="the member the others are compared with"
+    )
+
+
+class NotEligibleSerializer(serializers.Serializer[Any]):
+    """An item that no new wave may take, and the first reason that holds for it."""
+
+    item = serializers.UUIDField(source="uuid")
+    item_id = serializers.CharField(source="external_id")
+    reason = serializers.CharField()
+
+
+class ReasonWanted(serializers.Serializer[Any]):
+    reason = serializers.ChoiceField(choices=list(REASONS), required=False, help_text="left out: all")
+
+
+class GiveSerializer(serializers.Serializer[Any]):
+    """To whom a wave is given. Nobody: everybody who labels gets its items."""
+
+    members = serializers.ListField(child=serializers.UUIDField(), help_text="uuids of annotators of the project")
+    due_on = serializers.DateField(required=False, allow_null=True, default=None)
+    limit_per_person = serializers.IntegerField(
+        required=False, allow_null=True, default=None, help_text="items of this wave; left out: no limit"
+    )
+    limit_per_day = serializers.IntegerField(required=False, allow_null=True, default=None)
 
 
 class CloseSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import claims, practice, slots, turns
+from annotations import claims, giving, practice, slots, turns
 from annotations.claims import Claimed, Place
 from annotations.enums import AssignmentState, SlotState, WaveKind, WaveState
 from annotations.models import Assignment, Seat, Slot, Wave
@@ -93,15 +93,25 @@ def find(member: Membership, *, at: datetime, rng: random.Random | None = None, 
             return _task_of(held, member)
         stands = claims.standing(member)
     places = [place for place in stands.places if place.wave.major == (newest.major or 0)]
-    dice = rng or random.SystemRandom()
-    for place in turns.in_order(places, dice):
+    dice, obstacles = rng or random.SystemRandom(), []
+    theirs = []
+    for place in places:
+        if place.wave.state == WaveState.OPEN and not place.wave.held:
+            hindered = giving.obstacle(place.wave, member, at=at)
+            if not hindered:
+                theirs.append(place)
+            if not place.wave.is_sample:
+                obstacles.append(hindered)
+    for place in turns.in_order(theirs, dice):
         claims.discount(place.wave, ending)
         if place.wave.kind == WaveKind.REPEAT:
             claimed = claims.claim_repeat(place.wave, member, newest, at=at)
         else:
             claimed = claims.claim(place, member, newest, at=at, rng=dice, ending=ending)
         if claimed is not None:
-            return _task(claimed, turns.host_among(places, place), member, newest, at)
+            return _task(claimed, turns.host_among(theirs, place), member, newest, at)
+    if not_theirs := giving.why_nothing(obstacles):
+        return Nothing("given", not_theirs)
     return _why_nothing([place.wave for place in places if not place.wave.is_sample])
 
 

@@ -67,7 +67,9 @@ job                 GET     200  A L
 waves               GET     200  A L
 waves               POST    409  A L
 wave                GET     200  A L
+not-eligible        GET     200  A L
 wave-close          POST    422  A L
+wave-give           PUT     422  A L
 wave-cover          POST    200  A L
 wave-give-up        POST    204  A L
 samples             GET     200  A L

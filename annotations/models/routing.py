@@ -66,6 +66,10 @@ class Wave(models.Model):
     window_submits = models.PositiveIntegerField()
     window_minutes = models.PositiveIntegerField()
     lease_minutes = models.PositiveIntegerField()
+    is_given = models.BooleanField(default=False, help_text=_("only to the people named in `Given`"))
+    due_on = models.DateField(null=True, blank=True)
+    limit_per_person = models.PositiveIntegerField(null=True, blank=True, help_text=_("items of it, for one person"))
+    limit_per_day = models.PositiveIntegerField(null=True, blank=True, help_text=_("items of it in a day, the same"))
     cover_released_at = models.DateTimeField(null=True, blank=True)
     cover_released_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     opened_at = models.DateTimeField()
@@ -161,6 +165,24 @@ class Draw(models.Model):
     def is_anonymous(self) -> bool:
         """Its raters are places of ratings, not people: there is no figure by pair or rater."""
         return bool(self.protocol.get("anonymous"))
+
+
+class Given(models.Model):
+    """A wave was given to a named person, and perhaps taken back. Append-only: giving it again is another row."""
+
+    wave = models.ForeignKey(Wave, on_delete=models.CASCADE, related_name="given")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+    taken_back_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    taken_back_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["wave", "member"], condition=Q(taken_back_at__isnull=True), name="annotations_given_once"
+            ),
+        ]
 
 
 class Look(models.Model):

@@ -14,11 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import draws, eligibility, imported, opening, sheets, verifying, waves
+from annotations import draws, eligibility, giving, imported, opening, sheets, verifying, waves
 from annotations.enums import Closing, WaveKind, WaveState
-from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults
+from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults, read_enriched
 from annotations.models import Draw, Wave
 from annotations.opening import Forecast
+from annotations.strata import MINIMUM_LIMIT
 from projects import access, guidelines
 from projects.enums import Action
 from projects.errors import DomainError
@@ -51,7 +52,7 @@ def wave_open(request: HtmxRequest, project: UUID) -> HttpResponse:
         return render(request, "annotations/waves/_forecast.html", context)
     if request.method == "GET":
         return _open_page(request, member)
-    form = OpenForm(request.POST)
+    form = OpenForm(request.POST, project=member.project)
     if not form.is_valid():
         return _open_page(request, member, form, status=422)
     try:
@@ -68,14 +69,14 @@ def _open_page(
     ledger = eligibility.ledger(member.project)
     asked = request.GET or None
     defaults = open_defaults(member.project, fresh=ledger.fresh)
-    form = form or (OpenForm(asked) if asked else OpenForm(initial=defaults))
+    project = member.project
+    form = form or (OpenForm(asked, project=project) if asked else OpenForm(initial=defaults, project=project))
     context = {
         "member": member,
         "nav": "waves",
         "form": form,
         "ledger": ledger,
         "forecast": _forecast(member.project, form.data or defaults),
-        "strata_field": member.project.protocol.get("strata_field"),
         "version": guidelines.newest(member.project),
     }
     return render(request, "annotations/waves/open.html", context, status=status)
@@ -90,7 +91,29 @@ def _forecast(project: Project, choices: Mapping[str, Any]) -> Forecast:
         size=size,
         share_percent=Decimal(str(project.protocol["share_percent"])) if share is None else share,
         ratings_per_item=ratings if ratings and 2 <= ratings <= 10 else int(project.protocol["ratings_per_item"]),
+        **_of_strata(choices),
     )
+
+
+def _of_strata(choices: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        enriched = read_enriched(str(choices.get("enriched") or ""))
+    except ValueError:
+        enriched = {}
+    found = {"strata_minimum": min(_whole(choices.get("strata_minimum")) or 0, MINIMUM_LIMIT), "enriched": enriched}
+    expert = choices.get("expert") if _is_uuid(choices.get("expert")) else None
+    return {
+        "expert": expert,
+        "strata_field": choices.get("strata_field"),
+        **(found if choices.get("strata_field") else {}),
+    }
+
+
+def _is_uuid(text: object) -> bool:
+    try:
+        return bool(UUID(str(text)))
+    except ValueError:
+        return False
 
 
 def _whole(text: object) -> int | None:
@@ -108,20 +131,22 @@ def _share(text: object) -> Decimal | None:
 
 @login_required
 @require_safe
-def not_eligible(request: HttpRequest, project: UUID, reason: str) -> HttpResponse:
-    """The items that no new wave may take for one reason."""
+def not_eligible(request: HttpRequest, project: UUID, reason: str = "") -> HttpResponse:
+    """The ledger: the items that no new wave may take and why, all of them or those with one reason."""
     member = access.member_for(request.user, project, Action.RUN_WAVES)
-    if reason not in eligibility.REASONS:
+    if reason and reason not in eligibility.REASONS:
         raise Http404(_("There is no such reason."))
     rows = eligibility.not_eligible(member.project, reason).order_by("pk")
     if after := request.GET.get("after"):
         rows = rows.filter(pk__gt=_number(after))
     found = list(rows[: PAGE + 1])
+    fields = member.project.shown_fields
     context = {
         "member": member,
         "nav": "waves",
-        "reason": eligibility.REASONS[reason],
-        "items": [(item, sheets.first_words(item, member.project.shown_fields)) for item in found[:PAGE]],
+        "reason": reason,
+        "ledger": eligibility.ledger(member.project),
+        "items": [(item, sheets.first_words(item, fields), eligibility.REASONS[item.reason]) for item in found[:PAGE]],
         "more": found[PAGE - 1].pk if len(found) > PAGE else None,
     }
     return render(request, "annotations/waves/not_eligible.html", context)
@@ -229,6 +254,7 @@ def _wave_page(
         "waiting": waves.waiting(draw, member.project.shown_fields, at=timezone.now())
         if draw and waits and sees
         else None,
+        **_people(wave),
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
         "has_checks": wave.checks.exists(),
@@ -242,6 +268,14 @@ def _wave_page(
         "not_drawn": verifying.verify(draw).sentence if draw and draw.is_imported else "",
     }
     return render(request, "annotations/waves/wave.html", context, status=status)
+
+
+def _people(wave: Wave) -> dict[str, object]:
+    """To whom the wave is given, and whether they are still enough."""
+    if not wave.is_given or wave.state == WaveState.CLOSED:
+        return {}
+    people = giving.people(wave)
+    return {"given": ", ".join(one.name for one in people), "too_few": giving.too_few(wave, people)}
 
 
 def _proof(draw: Draw | None, *, asked: bool) -> dict[str, object]:

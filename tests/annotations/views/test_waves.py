@@ -53,7 +53,8 @@ def test_the_first_wave_is_suggested_as_a_pilot_with_the_protocol_s_numbers(proj
 
     form = client_of(lead).get(url("wave-open", lead)).context["form"]
 
-    assert form.initial == {"scope": "pilot", "size": 10, "share_percent": "50", "ratings_per_item": 3}
+    strata = {"strata_field": "", "strata_minimum": None, "enriched": "", "expert": ""}
+    assert form.initial == {"scope": "pilot", "size": 10, "share_percent": "50", "ratings_per_item": 3, **strata}
 
 
 def test_opening_says_in_words_what_will_happen(project, lead, anna, ben, client_of):
@@ -184,6 +185,62 @@ def test_the_items_behind_a_reason_are_listed(project, lead, anna, client_of, mo
     assert [name for name in ("p0 0", "p0 1", "p0 2") if name in first] == ["p0 0", "p0 1"]
     assert "p0 2" in second.content.decode()
     assert client.get(url("not-eligible", lead, "boring")).status_code == 404
+
+
+def test_the_ledger_lists_all_with_ids_and_reasons_and_each_reason_is_a_link(project, lead, anna, client_of):
+    opened(project, lead, 3, share=0)
+    labelled(anna)
+    draws.close_due(at=timezone.now())
+    opened(project, lead, 2)
+    rated, waiting = Item.objects.get(external_id="p0-1"), Item.objects.get(external_id="p3-0")
+    client = client_of(lead)
+
+    page = client.get(url("ledger", lead)).content.decode()
+    filtered = client.get(url("not-eligible", lead, "open_wave")).content.decode()
+
+    assert "0 of 5 items are fresh." in page
+    assert f'<a href="{url("not-eligible", lead, "rated")}">3 × rated before' in page
+    assert [str(one.uuid) in page for one in (rated, waiting)] == [True, True]
+    assert [str(one.uuid) in filtered for one in (rated, waiting)] == [False, True]
+    assert f'href="{url("not-eligible", lead, "open_wave")}" aria-current="page"' in filtered
+
+
+def test_the_ledger_is_a_file_and_a_list_of_the_api(project, lead, anna, client_of):
+    opened(project, lead, 3, share=0)
+    labelled(anna)
+    draws.close_due(at=timezone.now())
+    opened(project, lead, 2)
+    client = client_of(lead)
+
+    client.post(url("exports", lead), {"what": "ledger", "file_format": "csv"})
+    jobs.run_waiting(at=timezone.now())
+    job = project.jobs.get(kind=JobKind.EXPORT)
+    lines = b"".join(client.get(url("export-file", lead, job.uuid))).decode().splitlines()
+    listed = client.get(f"/api/v1/projects/{project.uuid}/waves/not-eligible/", {"reason": "rated"}).json()
+
+    item = Item.objects.get(external_id="p0-0")
+    assert (lines[0], len(lines)) == ("item,item_id,reason,why", 6)
+    assert lines[1].startswith(f"{item.uuid},p0-0,rated,")
+    assert listed["results"][0] == {"item": str(item.uuid), "item_id": "p0-0", "reason": "rated"}
+    assert len(listed["results"]) == 3
+    assert client.get(f"/api/v1/projects/{project.uuid}/waves/not-eligible/", {"reason": "x"}).status_code == 422
+
+
+def test_the_ledger_costs_the_same_with_one_item_and_with_many(project, lead, client_of):
+    client, counts = client_of(lead), []
+    for more in (1, 12):
+        opened(project, lead, more)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(url("ledger", lead))
+        counts.append(len(queries))
+
+    assert counts[0] == counts[1] <= 11
+
+
+def test_where_every_item_is_fresh_the_ledger_says_so(project, version, lead, client_of):
+    factories.items(project, 2)
+
+    assert "Every item is fresh" in client_of(lead).get(url("ledger", lead)).content.decode()
 
 
 def test_nobody_learns_from_the_ledger_which_items_of_an_open_wave_are_rated(project, lead, anna, both, client_of):
@@ -572,7 +629,7 @@ def test_a_closed_draw_shows_its_seed_and_replays(project, lead, client_of):
 @pytest.mark.parametrize(
     ("who", "status"), [("admin", 200), ("lead", 200), ("anna", 403), ("outsider", 404), ("nobody", 302)]
 )
-@pytest.mark.parametrize("name", ["waves", "wave-open", "wave", "not-eligible"])
+@pytest.mark.parametrize("name", ["waves", "wave-open", "wave", "ledger", "not-eligible"])
 def test_access(request, project, lead, anna, client, client_of, name, who, status):
     wave = opened(project, lead, 3)
     args = {"wave": [wave.uuid], "not-eligible": ["rated"]}.get(name, [])
@@ -609,9 +666,11 @@ def test_a_neighbour_s_waves_do_not_exist_here(project, lead, client_of):
         client.post(url("wave-resume", lead, wave.uuid)).status_code,
         client.get(url("wave-give-up", lead, wave.uuid)).status_code,
         client.get(url("waves", boss)).status_code,
+        client.get(url("ledger", boss)).status_code,
     ]
 
-    assert statuses == [404] * 6
+    assert statuses == [404] * 7
+    assert "0 of 0 items are fresh" in client.get(url("ledger", lead)).content.decode()
     assert str(wave.uuid) not in client.get(url("waves", lead)).content.decode()
 
 
