@@ -99,10 +99,10 @@ TEMPLATES = [
     }
 ]
 
-# A commit survives a power cut (FULL); writers queue up for 20 s instead of failing; BEGIN IMMEDIATE takes the write
+# A commit survives a power cut (FULL); writers wait for 20 s instead of failing; BEGIN IMMEDIATE takes the write
 # lock at once, so that no transaction fails half way when it turns from reading to writing.
 SQLITE_OPTIONS = {
-    "timeout": 20,
+    "timeout": 0.25,  # `config.sqlite` waits on, 20 s in all
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-20000",
 }
