@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from annotations import draws, releasing, serving
+from annotations import draws, kinds, releasing
 from annotations.models import Annotation, Slot, Wave
 from projects.models import Membership
 from tests import factories
@@ -155,7 +155,7 @@ def test_a_leak_is_found(db, dice: Dice, client_of, leak: Leak):
 def test_an_order_by_kind_is_found(db, dice: Dice, client_of, monkeypatch: pytest.MonkeyPatch):
     dice.rng.seed(1)
     pair, _wave = onlookers(1, 60, client_of)
-    monkeypatch.setattr(serving, "_kinds", lambda wave, seat, rng: [True, False])
+    monkeypatch.setattr(kinds, "to_try", lambda left, **about: [True, False])
     finish(pair, 1)
 
     assert guess(pair, seed=1) < P
