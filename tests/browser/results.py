@@ -93,6 +93,11 @@ def publish(name: str) -> None:
     releasing.open_wave(lead.project, by=lead, at=timezone.now())
 
 
+def acknowledged(name: str) -> None:
+    """Print the number of the version that anna read last, as the table of members has it."""
+    print(Membership.objects.get(project__name=name, alias="anna").acknowledged.number)
+
+
 def tell(name: str) -> None:
     """Print what the tables say of anna's labels, in the order in which they were given."""
     rows: list[dict[str, Any]] = [

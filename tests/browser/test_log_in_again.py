@@ -1,6 +1,6 @@
 """The session ends in the middle of work: one logs in on the labelling page itself, and what was given is sent once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -28,6 +28,18 @@ def desk(running: Desk) -> Iterator[Desk]:
     yield running
     running.close()
     running.states.clear()  # the tests end these sessions
+
+
+@pytest.fixture
+def switch(desk: Desk) -> Iterator[Callable[[bool], object]]:
+    """A function that switches anna's account off or on; however the test ends, it is on and forgets her attempts."""
+    find = "from projects.models import FailedLogIn, User; anna = User.objects.filter(username='anna')"
+
+    def switch(on: bool) -> None:
+        desk.stack.shell(f"{find}; anna.update(is_active={on}); FailedLogIn.objects.all().delete()")
+
+    yield switch
+    switch(True)
 
 
 class Sent:
@@ -348,12 +360,14 @@ def test_the_server_is_gone_during_the_log_in(desk: Desk, window: dict[str, Any]
     assert len(desk.given("gone")) == before + 1
 
 
-def test_an_account_that_is_switched_off_and_one_that_guesses_are_told(desk: Desk) -> None:
+def test_an_account_that_is_switched_off_and_one_that_guesses_are_told(
+    desk: Desk, switch: Callable[[bool], object]
+) -> None:
     page = desk.at("troubles")
     session_ends(page)
     choose(page, "complaint")
     said = dialog(page).get_by_role("alert")
-    desk.stack.shell("from projects.models import User; User.objects.filter(username='anna').update(is_active=False)")
+    switch(False)
 
     type_in(page)
     expect(said).to_have_text("This account is switched off.")
@@ -366,10 +380,7 @@ def test_an_account_that_is_switched_off_and_one_that_guesses_are_told(desk: Des
     expect(said).to_contain_text("Too many attempts with a wrong password. Try again in 15 minutes")
     axe(page)
 
-    desk.stack.shell(
-        "from projects.models import FailedLogIn, User; User.objects.update(is_active=True);"
-        "FailedLogIn.objects.all().delete()"
-    )
+    switch(True)
     goes_on(page, lambda: type_in(page))
     assert len(desk.given("troubles")) == 1
 

@@ -59,6 +59,14 @@ def act(device: str, control: Locator) -> None:
         control.press("Enter")
 
 
+def choose(device: str, page: Page, label: str, *, key: str) -> None:
+    """A label: by finger, else by its key."""
+    if device == "phone":
+        page.locator(".label", has_text=label).tap()
+    else:
+        press(page, key)
+
+
 def go(page: Page, address: str) -> Locator:
     """Open a page that passes axe and is no wider than the window; its main part."""
     page.goto(address)
@@ -145,20 +153,23 @@ def test_an_answer_reaches_everybody_when_the_draw_has_closed_and_is_news_once(d
 def test_what_changed_is_read_before_the_next_item(desk: Results, device: str) -> None:
     name = f"news-{device}"
     page = desk.at(name, **options(device))
-    goes_on(page, lambda: page.locator(".label", has_text="praise").click())
+    goes_on(page, lambda: choose(device, page, "praise", key="2"))
     desk.step("publish", name)
 
     page.goto(desk.label(name))
     expect(page.locator("h1")).to_have_text("What changed from 1.0 to 2.0")
+    expect(page.locator("#task")).to_have_count(0)
     expect(page.locator("ins", has_text="Thanks count as praise.")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Thanks were unclear.")
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert [row["version"] for row in desk.told(name)] == ["1.0"]
+    assert desk.step("acknowledged", name) == "1.0"
     leads_on(page, lambda: act(device, page.get_by_role("button", name="I have read this")))
 
-    goes_on(page, lambda: page.locator(".label", has_text="complaint").click())
+    goes_on(page, lambda: choose(device, page, "complaint", key="1"))
     assert [(row["version"], row["latest"]) for row in desk.told(name)] == [("1.0", "praise"), ("2.0", "complaint")]
+    assert desk.step("acknowledged", name) == "2.0"
 
 
 def test_at_a_desk_the_history_is_filtered_and_corrected_by_keyboard_and_the_pace_counts(desk: Results) -> None:
