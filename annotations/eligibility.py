@@ -113,6 +113,7 @@ def file_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, M
     words = {reason: str(said) for reason, said in REASONS.items()}
     done, last = 0, 0
     while chunk := list(rows.filter(pk__gt=last)[:CHUNK]):
-        for last, uuid, external_id, reason in chunk:  # noqa: B007 - the last one is where the next chunk begins
+        for _pk, uuid, external_id, reason in chunk:
             done += 1
             yield done, {"item": str(uuid), "item_id": external_id, "reason": reason, "why": words[reason]}
+        last = chunk[-1][0]

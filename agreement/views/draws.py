@@ -138,13 +138,19 @@ def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpRe
     fields = by_field.fields(found)
     field = request.GET.get("field") or (fields[0] if fields else "")
     if fields and field not in fields:
-        raise Http404(_("The items have no such field."))
+        raise Http404(
+            _(
+                "There is no field “%(field)s” to split by: these items do not have it, or the draw itself is split by it."
+            )
+            % {"field": field}
+        )
     entries, more = by_field.of(found, asked, run, field, at=timezone.now()) if fields else ([], 0)
     context = {
         "member": member,
         "nav": "agreement",
         "draw": found,
         "question": asked,
+        "title": _(run.result["headline"]["title"]),
         "fields": fields,
         "field": field,
         "strata": report.by_field(run.result, entries),

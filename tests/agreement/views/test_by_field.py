@@ -79,9 +79,8 @@ def test_the_page_shows_the_parts_and_says_that_nobody_declared_them(client_of, 
     page = client_of(lead).get(address(closed)).content.decode()
     draw = client_of(lead).get(reverse("agreement:draw", args=[closed.wave.project.uuid, closed.uuid, "intent"]))
 
-    assert [
-        word for word in ("By language", "−1.00", "1.00", "without a value", "not declared") if word not in page
-    ] == []
+    words = ("By language", "Cohen&#x27;s kappa, on the items of each part", "−1.00", "1.00", "without a value")
+    assert [word for word in (*words, "not declared") if word not in page] == []
     assert address(closed) in draw.content.decode()
 
 
@@ -92,7 +91,10 @@ def test_access(request, client_of, closed, who, status) -> None:
 
 @pytest.mark.parametrize("query", ["?field=source", "?field=age"])
 def test_a_field_that_is_none_does_not_exist(client_of, closed, lead, query) -> None:
-    assert client_of(lead).get(address(closed, query)).status_code == 404
+    answer = client_of(lead).get(address(closed, query))
+
+    assert answer.status_code == 404
+    assert f"There is no field “{query.removeprefix('?field=')}” to split by" in answer.content.decode()
 
 
 def test_an_open_draw_is_not_split(client_of, version, people, lead) -> None:
