@@ -140,7 +140,8 @@ def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpRe
     if fields and field not in fields:
         raise Http404(
             _(
-                "There is no field “%(field)s” to split by: these items do not have it, or the draw itself is split by it."
+                "There is no field “%(field)s” to split by: these items do not have it, "
+                "or the draw itself is split by it."
             )
             % {"field": field}
         )
