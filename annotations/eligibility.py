@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Case as FirstOf
-from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Subquery, UUIDField, Value, When
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -55,11 +56,16 @@ def _in_open_wave() -> Exists:
     return Exists(WaveItem.objects.filter(item=OuterRef("pk"), wave__state__in=unfinished))
 
 
-def _conditions(project: Project) -> dict[str, Exists | Q]:
-    """Each reason as a condition on items of `project`."""
+def _twins(project: Project) -> tuple[QuerySet[Item], QuerySet[Item]]:
+    """The items because of which one of the same content is not fresh: those taken before it, and those before it."""
     twins = Item.objects.filter(project=project, folded_hash=OuterRef("folded_hash")).exclude(pk=OuterRef("pk"))
     taken = twins.filter(Exists(Annotation.objects.filter(item=OuterRef("pk"))) | _in_open_wave())
-    earlier = twins.filter(standing=Standing.CURRENT, pk__lt=OuterRef("pk"))
+    return taken, twins.filter(standing=Standing.CURRENT, pk__lt=OuterRef("pk"))
+
+
+def _conditions(project: Project) -> dict[str, Exists | Q]:
+    """Each reason as a condition on items of `project`."""
+    taken, earlier = _twins(project)
     return {
         "superseded": Q(standing=Standing.SUPERSEDED),
         "adjudicated": Exists(Case.objects.filter(item=OuterRef("pk"), resolutions__standing=True)),
@@ -87,10 +93,15 @@ def with_reason(project: Project) -> QuerySet[Any]:
 
 
 def not_eligible(project: Project, reason: str = "") -> QuerySet[Any]:
-    """The items that are not fresh, each with its `reason`; only those with this one if it is given."""
+    """The items that are not fresh, each with its `reason`; only those with this one if it is given.
+
+    `same_as` is the uuid of the item whose content is the same, where that is the reason.
+    """
     if reason and reason not in REASONS:
         raise ValueError(f"{reason!r}: expected one of {', '.join(REASONS)}.")
-    rows = with_reason(project)
+    taken, earlier = (Subquery(twins.order_by("pk").values("uuid")[:1]) for twins in _twins(project))
+    twin = FirstOf(When(reason="same_content", then=Coalesce(taken, earlier)), default=None, output_field=UUIDField())
+    rows: QuerySet[Any] = with_reason(project).annotate(same_as=twin)
     return rows.filter(reason=reason) if reason else rows.exclude(reason="")
 
 
@@ -103,17 +114,18 @@ def ledger(project: Project) -> Ledger:
 
 # -- as a file ---------------------------------------------------------------------------------------------------------
 
-FIELDS = ("item", "item_id", "reason", "why")
+FIELDS = ("item", "item_id", "reason", "why", "same_as")
 CHUNK = 2_000
 
 
 def file_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
     """Every item that is not fresh, with the reason. The same for whoever asks: see REASONS."""
-    rows = not_eligible(project).order_by("pk").values_list("pk", "uuid", "external_id", "reason")
+    rows = not_eligible(project).order_by("pk").values_list("pk", "uuid", "external_id", "reason", "same_as")
     words = {reason: str(said) for reason, said in REASONS.items()}
     done, last = 0, 0
     while chunk := list(rows.filter(pk__gt=last)[:CHUNK]):
-        for _pk, uuid, external_id, reason in chunk:
+        for _pk, uuid, external_id, reason, same_as in chunk:
             done += 1
-            yield done, {"item": str(uuid), "item_id": external_id, "reason": reason, "why": words[reason]}
+            said = {"item": str(uuid), "item_id": external_id, "reason": reason, "why": words[reason]}
+            yield done, {**said, "same_as": str(same_as) if same_as else None}
         last = chunk[-1][0]

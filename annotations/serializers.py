@@ -160,6 +160,7 @@ class NotEligibleSerializer(serializers.Serializer[Any]):
     item = serializers.UUIDField(source="uuid")
     item_id = serializers.CharField(source="external_id")
     reason = serializers.CharField()
+    same_as = serializers.UUIDField(allow_null=True, help_text="same content: the item that it is the same as")
 
 
 class ReasonWanted(serializers.Serializer[Any]):

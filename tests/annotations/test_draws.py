@@ -163,6 +163,11 @@ def test_items_of_the_same_content_are_in_a_wave_once(project, lead):
 
     assert wave.size == 4
     assert eligibility.ledger(project).counts["same_content"] == 2
+    assert {(item.pk, item.same_as) for item in eligibility.not_eligible(project, "same_content")} == {
+        (items[1].pk, items[0].uuid),
+        (items[2].pk, items[0].uuid),
+    }
+    assert {item.same_as for item in eligibility.not_eligible(project, "open_wave")} == {None}
 
 
 def test_a_skipped_and_never_rated_item_is_fresh_again(project, lead, anna):

@@ -1,5 +1,6 @@
 """The waves' pages: what opening one means, how far it is, ending it, its proof; blind for leads who annotate."""
 
+import csv
 import re
 from datetime import timedelta
 from decimal import Decimal
@@ -219,11 +220,33 @@ def test_the_ledger_is_a_file_and_a_list_of_the_api(project, lead, anna, client_
     listed = client.get(f"/api/v1/projects/{project.uuid}/waves/not-eligible/", {"reason": "rated"}).json()
 
     item = Item.objects.get(external_id="p0-0")
-    assert (lines[0], len(lines)) == ("item,item_id,reason,why", 6)
+    assert (lines[0], len(lines)) == ("item,item_id,reason,why,same_as", 6)
     assert lines[1].startswith(f"{item.uuid},p0-0,rated,")
-    assert listed["results"][0] == {"item": str(item.uuid), "item_id": "p0-0", "reason": "rated"}
+    assert listed["results"][0] == {"item": str(item.uuid), "item_id": "p0-0", "reason": "rated", "same_as": None}
     assert len(listed["results"]) == 3
     assert client.get(f"/api/v1/projects/{project.uuid}/waves/not-eligible/", {"reason": "x"}).status_code == 422
+
+
+def test_the_ledger_names_the_item_whose_content_is_the_same(project, lead, client_of):
+    wave = opened(project, lead, 2)
+    first, twin = factories.items(project, 2, prefix="twins")
+    Item.objects.filter(pk=twin.pk).update(folded_hash=first.folded_hash)
+    served = wave.wave_items.earliest("pk").item
+    Item.objects.filter(pk=first.pk).update(folded_hash=served.folded_hash)
+    client = client_of(lead)
+
+    page = client.get(url("not-eligible", lead, "same_content")).content.decode()
+    client.post(url("exports", lead), {"what": "ledger", "file_format": "csv"})
+    jobs.run_waiting(at=timezone.now())
+    file = client.get(url("export-file", lead, project.jobs.get(kind=JobKind.EXPORT).uuid))
+
+    assert f'<a href="{url("item-history", lead, served.uuid)}">the other item</a>' in page
+    named = {row["item"]: row["same_as"] for row in csv.DictReader(b"".join(file).decode().splitlines())}
+    assert named.pop(str(first.uuid)) == str(served.uuid)
+    assert named[str(served.uuid)] == ""
+    assert client.get(f"/api/v1/projects/{project.uuid}/waves/not-eligible/").json()["results"][-1]["same_as"] == str(
+        served.uuid
+    )
 
 
 def test_the_ledger_costs_the_same_with_one_item_and_with_many(project, lead, client_of):
