@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.windows import Desk
 from tests.stack import Stack
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -68,6 +69,19 @@ def services() -> Iterator[dict[str, str]]:
 def stack(tmp_path: Path, services: dict[str, str]) -> Iterator[Stack]:
     with Stack(tmp_path, **services) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One running product for all tests of a file."""
+    with own_services() as env, Stack(tmp_path_factory.mktemp("stack"), **env) as stack:
+        yield Desk(browser, stack)
+
+
+@pytest.fixture
+def desk(running: Desk) -> Iterator[Desk]:
+    yield running
+    running.close()
 
 
 @pytest.fixture

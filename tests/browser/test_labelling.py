@@ -1,22 +1,16 @@
 """A day at the labelling page, in Chromium: keys, lost connections, log-ins, tabs, phones; and axe in every state."""
 
-import json
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import own_services
-from tests.browser.test_loop import axe
-from tests.factories import PASSWORD
-from tests.stack import Stack
+from tests.browser.windows import PHONE, Desk, axe, goes_on, log_in, press, sheet, state
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(180)]
 
-PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 NO_LOG_IN_IN_PLACE = re.compile(r"/log_in[.\w]*\.js$")
 SHIFTS = """
 window.shifts = [];
@@ -24,97 +18,6 @@ new PerformanceObserver(list => {
   for (const entry of list.getEntries()) window.shifts.push([entry.value, entry.sources.map(s => s.node?.className)]);
 }).observe({type: "layout-shift", buffered: true});
 """
-
-
-class Desk:
-    """The product with its projects, and windows in which anna or ben sits at one of them."""
-
-    seeded_by = "desk"  # a module beside this one
-
-    def __init__(self, browser: Browser, stack: Stack) -> None:
-        self.browser, self.stack = browser, stack
-        self.projects: dict[str, str] = json.loads(
-            stack.shell(f"from tests.browser import {self.seeded_by} as made; made.seed()").splitlines()[-1]
-        )
-        self.contexts: list[BrowserContext] = []
-        self.states: dict[str, Any] = {}
-
-    def window(self, name: str = "anna", **options: Any) -> BrowserContext:
-        """A browser of its own, logged in."""
-        state = self.states.get(name)
-        given = {"viewport": {"width": 1280, "height": 900}, "base_url": self.stack.url, "storage_state": state}
-        context = self.browser.new_context(**given | options)
-        context.set_default_timeout(15_000)
-        self.contexts.append(context)
-        if state is None:
-            page = context.new_page()
-            page.goto("/login/")
-            log_in(page, name)
-            self.states[name] = context.storage_state()
-            page.close()
-        return context
-
-    def at(self, project: str, name: str = "anna", **options: Any) -> Page:
-        """The labelling page of a project in a browser of its own."""
-        page = self.window(name, **options).new_page()
-        page.goto(self.label(project))
-        return page
-
-    def label(self, project: str) -> str:
-        return self.projects[project] + "label/"
-
-    def given(self, project: str, name: str = "anna") -> list[dict[str, Any]]:
-        """What was labelled, newest first, as the API tells it."""
-        uuid = self.projects[project].split("/")[2]
-        with_log_in = self.window(name)
-        answer = with_log_in.request.get(f"/api/v1/projects/{uuid}/annotations/").json()
-        with_log_in.close()
-        self.contexts.remove(with_log_in)
-        return list(answer["results"])
-
-    def close(self) -> None:
-        for context in self.contexts:
-            context.close()
-        self.contexts.clear()
-
-
-@pytest.fixture(scope="module")
-def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with own_services() as env, Stack(tmp_path_factory.mktemp("stack"), **env) as stack:
-        yield Desk(browser, stack)
-
-
-@pytest.fixture
-def desk(running: Desk) -> Iterator[Desk]:
-    yield running
-    running.close()
-
-
-def log_in(page: Page, name: str = "anna") -> None:
-    page.locator("[name=username]").fill(name)
-    page.locator("[name=password]").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda url: "/login/" not in url)
-
-
-def sheet(page: Page) -> str:
-    return str(page.locator("#task").get_attribute("data-sheet"))
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def goes_on(page: Page, act: Callable[[], object]) -> None:
-    """Do something, and wait until another item is there."""
-    before = sheet(page)
-    act()
-    page.wait_for_function("key => document.querySelector('#task').dataset.sheet !== key", arg=before)
-
-
-def state(page: Page) -> Any:
-    return expect(page.locator("#state"))
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

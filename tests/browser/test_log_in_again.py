@@ -4,23 +4,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Response, expect
+from playwright.sync_api import Locator, Page, Response, expect
 
-from tests.browser.conftest import own_services
-from tests.browser.test_labelling import PHONE, Desk, goes_on, log_in, press, sheet, state
-from tests.browser.test_loop import axe
+from tests.browser.windows import PHONE, Desk, axe, goes_on, log_in, press, sheet, state
 from tests.factories import PASSWORD
-from tests.stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(180)]
 
 WINDOWS = pytest.mark.parametrize("window", [{}, PHONE], ids=["desktop", "phone"])
-
-
-@pytest.fixture(scope="module")
-def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with own_services() as env, Stack(tmp_path_factory.mktemp("stack"), **env) as stack:
-        yield Desk(browser, stack)
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.windows import axe
 from tests.stack import Stack, wait_for
 
 PASSWORD = "correct horse battery"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(600)]
 
 DECIDE = re.compile("^Decide and go on")
@@ -28,13 +27,6 @@ GUIDELINE = "# Reviews\n\nRead the whole message, then say what the writer *does
 LABELS = "Complaint: says that something is wrong\nPraise: likes something\nQuestion: wants to know something"
 FIRST = [f"Message {n}: the list is {'empty' if n % 3 else 'back, thank you'} since Tuesday" for n in range(12)]
 SECOND = [f"Note {n}: where did the {'map' if n % 2 else 'menu'} go" for n in range(12)]
-
-
-def axe(page: Page) -> None:
-    """No violation of WCAG 2.2 AA on the page as it stands."""
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}}).response["violations"]
-    told = [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
-    assert told == [], f"{page.url}: {told}"
 
 
 def go(page: Page, address: str) -> None:

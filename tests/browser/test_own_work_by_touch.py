@@ -1,28 +1,11 @@
 """One's own work and the guideline at hand on a phone: 390 px wide, by finger."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import own_services
-from tests.browser.test_labelling import PHONE, Desk, goes_on, sheet, state
-from tests.browser.test_loop import axe
-from tests.stack import Stack
+from tests.browser.windows import PHONE, Desk, axe, goes_on, sheet, state
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(180)]
-
-
-@pytest.fixture(scope="module")
-def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with own_services() as env, Stack(tmp_path_factory.mktemp("stack"), **env) as stack:
-        yield Desk(browser, stack)
-
-
-@pytest.fixture
-def desk(running: Desk) -> Iterator[Desk]:
-    yield running
-    running.close()
 
 
 def test_a_question_is_asked_by_finger_with_the_item_still_in_hand(desk: Desk) -> None:

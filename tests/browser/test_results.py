@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import own_services
 from tests.browser.results import ANSWERED, ASKED, WHY
-from tests.browser.test_labelling import PHONE, Desk, goes_on, press
-from tests.browser.test_loop import axe
+from tests.browser.windows import PHONE, Desk, axe, goes_on, press
 from tests.stack import Stack
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(180)]

@@ -1,31 +1,15 @@
 """Answers of every kind in Chromium: by keyboard, mouse and finger, in any script, with and without JavaScript."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import desk as seeds
-from tests.browser.conftest import own_services
-from tests.browser.test_labelling import PHONE, Desk, goes_on, press, state
-from tests.browser.test_loop import axe
-from tests.stack import Stack
+from tests.browser.windows import PHONE, Desk, axe, goes_on, press, state
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(180)]
-
-
-@pytest.fixture(scope="module")
-def running(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with own_services() as env, Stack(tmp_path_factory.mktemp("stack"), **env) as stack:
-        yield Desk(browser, stack)
-
-
-@pytest.fixture
-def desk(running: Desk) -> Iterator[Desk]:
-    yield running
-    running.close()
 
 
 def part(start: int, end: int, label: str) -> dict[str, Any]:
