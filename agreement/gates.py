@@ -131,6 +131,7 @@ def holds_a_wave(draw: Draw) -> bool:
     """
     wave = draw.wave
     later = Wave.objects.filter(project=wave.project_id, number__gt=wave.number)
+    later = later.exclude(panel__split__panels__wave=wave)  # opened together: none of them comes after another
     if later.filter(major=wave.major, held=True).exists():
         return True
     return not Draw.objects.closed().filter(wave__in=later).exists()

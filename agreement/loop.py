@@ -64,7 +64,7 @@ def facts(member: Membership) -> Facts:
     project = member.project
     version = guidelines.newest(project)
     draft = project.versions.filter(state=VersionState.DRAFT).select_related("based_on").first()
-    wave = project.waves.select_related("version").order_by("-number").first()
+    wave = _current_wave(member)
     draw = _draw_of(wave)
     sees = draw is not None and draws.may_see_figures(draw, member)
     run = _first_run(draw) if draw is not None and sees else None
@@ -150,6 +150,15 @@ def _step(member: Membership, sentence: str, action: str, name: str, allowed: bo
     return Step(sentence, action if url else "", url)
 
 
+def _current_wave(member: Membership) -> Wave | None:
+    """The newest wave; of panels that were opened together one that still labels, as long as there is one."""
+    newest = member.project.waves.select_related("version", "panel").order_by("-number").first()
+    if newest is None or newest.state != WaveState.CLOSED or not hasattr(newest, "panel"):
+        return newest
+    beside = member.project.waves.unfinished().filter(panel__split=newest.panel.split_id)
+    return beside.select_related("version", "panel").order_by("-number").first() or newest
+
+
 def _draw_of(wave: Wave | None) -> Draw | None:
     rows = Draw.objects.filter(wave=wave).select_related("wave__version", "wave__project").defer("population")
     return rows.first() if wave else None
@@ -221,6 +230,8 @@ def _wave(known: Facts) -> list[str]:
     name = _("wave %(number)s, pilot") if wave.pilot else _("wave %(number)s")
     items = ngettext("%(n)s item", "%(n)s items", wave.size) % {"n": wave.size}
     lines = [name % {"number": wave.number}, items]
+    if hasattr(wave, "panel"):
+        lines.insert(1, _("panel %(name)s") % {"name": wave.panel.letter})
     if known.draw is None:
         lines.append(_("not measured"))
     elif known.sees:

@@ -22,6 +22,7 @@ from annotations.models import (
     Inquiry,
     Look,
     Pair,
+    Panel,
     Resolution,
     Revision,
     Seat,
@@ -69,6 +70,7 @@ register_read_only(
     "closed_at",
     secret_fields=("seed", "salt", "population", "plan"),
 )
+register_read_only(Panel, "split", "wave", "number", "weight")
 register_read_only(Given, "wave", "member", "by", "at", "taken_back_at")
 register_read_only(Look, "draw", "member", "at")
 register_read_only(Acknowledgement, "member", "version", "at")

@@ -20,6 +20,7 @@ from annotations import (
     giving,
     inquiries,
     opening,
+    panels,
     publishing,
     queue,
     waves,
@@ -76,7 +77,8 @@ class WaveView(MemberView):
 class Waves(WaveView, MemberList):
     @extend_schema(responses=shapes.WaveSerializer(many=True), operation_id="waves_list")
     def get(self, request: Request, project: UUID) -> Response:
-        rows = self.member.project.waves.select_related("project", "version", "draw").defer("draw__population")
+        rows = self.member.project.waves.select_related("project", "version", "draw", "panel__split")
+        rows = rows.defer("draw__population", "panel__split__population")
         return self.paged(rows, shapes.WaveSerializer, ordering="-number")
 
     @extend_schema(
@@ -87,8 +89,12 @@ class Waves(WaveView, MemberList):
 
         Its size is 0 until it is drawn.
         """
-        sent = self.read(shapes.OpenWaveSerializer)
-        wave = opening.open_wave(self.member.project, **sent, by=self.member, at=timezone.now())
+        sent, project_row, at = self.read(shapes.OpenWaveSerializer), self.member.project, timezone.now()
+        if wanted := [(one["members"], one["weight"]) for one in sent.pop("panels")]:
+            declared = panels.declared(project_row, wanted)
+            wave = opening.open_panels(project_row, declared, **sent, by=self.member, at=at)[0]
+        else:
+            wave = opening.open_wave(project_row, **sent, by=self.member, at=at)
         return self.shown(wave, status=201 if wave.state == WaveState.OPEN else 202)
 
 

@@ -2,11 +2,13 @@
 
 The export “Draws, to be replayed” has one JSON object a line, told apart by "record":
 
-  draw   what was declared (protocol, plan), seed and salt, the commitment that was shown from the opening on; then
+  draw   what was declared (protocol, plan), seed and salt, the commitment that was shown from the opening on; of a
+         panel also `panel`: its number, all weights, and the seed, salt and commitment of the split; then
   item   each item that was in the wave: its stratum, the hash of its content, whether it was drawn, and how probable
          that was
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -16,9 +18,9 @@ from django.db.models import QuerySet
 
 from annotations import sampling
 from annotations.enums import DrawState
-from annotations.models import Draw, WaveItem
+from annotations.models import Draw, Wave, WaveItem
 from annotations.sampling import Candidate
-from projects.formats import FORMATS
+from projects.decoding import lines, open_text
 from projects.models import Project
 from projects.task_types import Json
 
@@ -39,6 +41,19 @@ class Row:
     probability: float
 
 
+@dataclass(frozen=True)
+class PanelRecord:
+    """How the items of a panel's draw came to it: by a split of `items` among panels of these weights."""
+
+    split: str
+    number: int
+    weights: tuple[int, ...]
+    items: int
+    seed: bytes
+    salt: bytes
+    commitment: str
+
+
 @dataclass
 class Record:
     """Everything that a draw can be replayed from."""
@@ -52,6 +67,7 @@ class Record:
     commitment: str
     population: list[Candidate]
     rows: dict[UUID, Row] = field(default_factory=dict)
+    panel: PanelRecord | None = None
 
 
 def of(draw: Draw) -> Record:
@@ -82,7 +98,8 @@ def rows_of(draw: Draw) -> Iterator[tuple[UUID, Row]]:
 def replayable(project: Project) -> QuerySet[Draw]:
     """The draws of a project that are closed or abandoned, and that the system drew."""
     ended = Draw.objects.filter(wave__project=project, state__in=[DrawState.CLOSED, DrawState.ABANDONED])
-    return ended.filter(wave__is_imported=False).select_related("wave__version").order_by("wave__number")
+    rows = ended.filter(wave__is_imported=False).select_related("wave__version", "wave__panel__split")
+    return rows.order_by("wave__number")
 
 
 def file_rows(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
@@ -126,6 +143,22 @@ def _draw_line(draw: Draw) -> Mapping[str, Json]:
         "commitment": draw.commitment,
         "size": draw.size,
         "population": draw.population_size,
+        "panel": _panel_line(draw.wave),
+    }
+
+
+def _panel_line(wave: Wave) -> Mapping[str, Json] | None:
+    if not hasattr(wave, "panel"):
+        return None
+    panel = wave.panel
+    return {
+        "split": str(panel.split.uuid),
+        "number": panel.number,
+        "weights": list(panel.split.panels.order_by("number").values_list("weight", flat=True)),
+        "items": panel.split.population_size,
+        "seed": bytes(panel.split.seed).hex(),
+        "salt": bytes(panel.split.salt).hex(),
+        "commitment": panel.split.commitment,
     }
 
 
@@ -137,10 +170,10 @@ def total(project: Project) -> int:
 def read(stream: IO[bytes]) -> Iterator[Record]:
     """The records of an export, one after the other. Raises BadRecord with the line that cannot be read."""
     record: Record | None = None
-    for line in FORMATS["jsonl"].read(stream):
-        found = line.record
-        if found is None:
-            raise BadRecord(line.problem or f"Line {line.number} cannot be read.")
+    for number, line in enumerate(lines(open_text(stream)), start=1):
+        if line.isspace():
+            continue
+        found = _object(line, number)
         try:
             if found.get("record") == "draw":
                 if record is not None:
@@ -149,14 +182,25 @@ def read(stream: IO[bytes]) -> Iterator[Record]:
             elif found.get("record") == "item" and record is not None:
                 _add_item(record, found)
             else:
-                raise BadRecord(f"Line {line.number}: an export of draws has a “draw” first, and then its items.")
+                raise BadRecord(f"Line {number}: an export of draws has a “draw” first, and then its items.")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, BadRecord):
                 raise
-            raise BadRecord(f"Line {line.number} is no line of an export of draws: {error}.") from error
+            raise BadRecord(f"Line {number} is no line of an export of draws: {error}.") from error
     if record is None:
         raise BadRecord("It holds no draw.")
     yield record
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    """Not read as rows of items are: the stratum of a draw without strata has an empty name."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadRecord(f"Line {number} is not JSON: {error}.") from error
+    if not isinstance(found, dict):
+        raise BadRecord(f"Line {number} is {line.strip()[:40]!r}: expected an object.")
+    return found
 
 
 def _record(found: Mapping[str, Any]) -> Record:
@@ -171,6 +215,22 @@ def _record(found: Mapping[str, Any]) -> Record:
         salt=bytes.fromhex(found["salt"]),
         commitment=str(found["commitment"]),
         population=[],
+        panel=_panel(found["panel"]) if found.get("panel") else None,
+    )
+
+
+def _panel(found: Mapping[str, Any]) -> PanelRecord:
+    number, weights = int(found["number"]), tuple(int(weight) for weight in found["weights"])
+    if not 1 <= number <= len(weights):
+        raise ValueError(f"panel {number} of {len(weights)}")
+    return PanelRecord(
+        split=str(UUID(found["split"])),
+        number=number,
+        weights=weights,
+        items=int(found["items"]),
+        seed=bytes.fromhex(found["seed"]),
+        salt=bytes.fromhex(found["salt"]),
+        commitment=str(found["commitment"]),
     )
 
 

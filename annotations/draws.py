@@ -211,17 +211,32 @@ def release_cover(wave: Wave, *, by: Membership, at: datetime) -> None:
     wave.refresh_from_db()
 
 
+def is_cleared(wave: Wave) -> bool:
+    """Whether the gate of `wave` lets the next wave go, and those of the panels that were opened with it do, too."""
+    if not wave.gate_cleared:
+        return False
+    others = Wave.objects.filter(panel__split__panels__wave=wave, draw__isnull=False, gate_cleared=False)
+    return not others.exclude(draw__state=DrawState.ABANDONED).exists()
+
+
 @transaction.atomic
 def release(wave: Wave, *, by: Membership | None = None) -> None:
     """The gate of `wave` lets the waves that wait for it go, up to the next one with a gate (see `agreement.gates`)."""
     Project.objects.select_for_update(no_key=True).get(pk=wave.project_id)  # a wave that is just opened sees it, too
     Wave.objects.filter(pk=wave.pk).update(gate_cleared=True)
+    wave.refresh_from_db()
+    if not is_cleared(wave):
+        return  # another panel of the same release holds: the last of them lets go
     later = Wave.objects.filter(project=wave.project_id, major=wave.major, number__gt=wave.number).order_by("number")
-    for following in later:
+    stopped, together = False, None
+    for following in later.select_related("panel"):
+        split = following.panel.split_id if hasattr(following, "panel") else None
+        if stopped and (split is None or split != together):
+            break  # panels that were opened together go together
         Wave.objects.filter(pk=following.pk, held=True).update(held=False)
         draw = Draw.objects.filter(wave=following).exclude(state=DrawState.ABANDONED).first()
         if draw is not None and has_threshold(draw.protocol) and not following.gate_cleared:
-            break
+            stopped, together = True, split
     wave.refresh_from_db()
 
 

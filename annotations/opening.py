@@ -13,9 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations import eligibility, releasing, strata
+from annotations import eligibility, panels, releasing, strata
 from annotations.enums import WaveState
-from annotations.models import Wave
+from annotations.models import Split, Wave
+from annotations.panels import Declared
 from annotations.sampling import Plan
 from projects import guidelines, jobs
 from projects.enums import JobKind, JobState
@@ -50,6 +51,21 @@ def open_wave(
     return wave
 
 
+def open_panels(
+    project: Project, declared: Sequence[Declared], *, by: Membership, at: datetime, size: int | None, **choices: Any
+) -> list[Wave]:
+    """`panels.open_waves`; of many items the waves come back in state `opening`, for the worker to draw and fill."""
+    if not _are_many(project):
+        return panels.open_waves(project, declared, by=by, at=at, size=size, **choices)
+    with transaction.atomic():
+        split, protocol = panels.announce(project, declared, by=by, at=at, **choices)
+        releasing.refuse_size(project, size)
+        found = panels.waves_of(split)
+        for wave in found:  # each is filled by a job of its own; the first of them draws for all
+            enqueue(wave, by=by, at=at, protocol=protocol, size=size, split=str(split.uuid))
+    return found
+
+
 def _are_many(project: Project) -> bool:
     """Whether so many items are fresh that a look at all of them is too long for a request."""
     return len(eligibility.eligible(project).values_list("pk")[: AT_ONCE + 1]) > AT_ONCE
@@ -60,18 +76,28 @@ def run(job: Job) -> None:
     also in another worker while this one is still at it."""
     wave = Wave.unseen.select_related("project").get(project=job.project_id, uuid=job.params["wave"])
     if protocol := job.params.get("protocol"):
-        try:
-            releasing.draw_wave(wave, protocol, size=job.params["size"])
-        except DomainError:
-            releasing.call_off(wave, at=timezone.now())
-            raise
-        wave.refresh_from_db()
+        _draw(wave, protocol, job.params)
 
     def beat(done: int) -> None:
         jobs.hold(job)
         jobs.progress(job, done, wave.size)
 
     releasing.fill_wave(wave, beat=beat)
+
+
+def _draw(wave: Wave, protocol: dict[str, Any], params: Mapping[str, Any]) -> None:
+    """Draw the wave, and the panels that were announced with it; where that cannot be, they are called off together."""
+    split = Split.objects.filter(uuid=params["split"]).first() if params.get("split") else None
+    try:
+        if split is None:
+            releasing.draw_wave(wave, protocol, size=params["size"])
+        else:
+            panels.draw(split, protocol, size=params["size"])
+    except DomainError:
+        for one in [wave] if split is None else panels.waves_of(split):
+            releasing.call_off(one, at=timezone.now())
+        raise
+    wave.refresh_from_db()
 
 
 def job_of(wave: Wave) -> Job | None:
@@ -124,9 +150,15 @@ class Forecast:
 
 
 def forecast(
-    project: Project, *, size: int | None, share_percent: Decimal, ratings_per_item: int, **choices: Any
+    project: Project,
+    *,
+    size: int | None,
+    share_percent: Decimal,
+    ratings_per_item: int,
+    declared: Sequence[Declared] = (),
+    **choices: Any,
 ) -> Forecast:
-    """The wave with these choices, if it were opened now."""
+    """The wave with these choices, or the waves of these panels, if it were opened now."""
     version = guidelines.newest(project)
     if version is None:
         return Forecast([], [], _("The guideline is not published yet: publish its first version, then open a wave."))
@@ -137,13 +169,16 @@ def forecast(
         return Forecast([], [], _too_few(there, released))
     try:
         protocol = releasing.frozen_protocol(project, version, share_percent, ratings_per_item, choices)
+        if declared:
+            panels.refuse(project, declared, protocol)
+            panels.refuse_size(declared, released)
     except Invalid as error:
         return Forecast([], [], error.message)
     available = _available(fresh, str(protocol.get("strata_field") or ""), released, there)
     plan = strata.plan(project, version.major or 0, protocol)
     counts = plan.counts(available)
     overlap = sum(counts.values())
-    annotators = project.memberships.annotators().count()
+    annotators = sum(len(one.members) for one in declared) or project.memberships.annotators().count()
     held = releasing.is_held(project, version, ratings_per_item)
     sentences = [
         ngettext(
@@ -156,15 +191,17 @@ def forecast(
         _ratings_sentence(released - overlap + overlap * ratings_per_item, annotators),
     ]
     sentences += _expert_sentence(project, protocol, overlap, ratings_per_item)
+    sentences += panels.sentences(declared, released) if declared else []
     warnings = _warnings(share_percent, overlap, ratings_per_item, annotators, held)
     minimum = int(project.protocol["minimum_n"])
-    if 0 < overlap < minimum:
+    judged = panels.smallest(declared, overlap)
+    if 0 < judged < minimum:
         warnings.append(
             _(
                 "The gate judges nothing below %(minimum)s measured items, and this overlap has %(overlap)s: it will "
                 "say “not enough data”. Release more items, raise the share, or lower the smallest n in the protocol."
             )
-            % {"minimum": minimum, "overlap": overlap}
+            % {"minimum": minimum, "overlap": judged}
         )
     warnings += _strata_warnings(plan, available, counts)
     found = [Stratum(name or _("none given"), available[name], n) for name, n in counts.items()]

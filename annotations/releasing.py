@@ -111,9 +111,9 @@ def announce_wave(
 ) -> tuple[Wave, dict[str, Any]]:
     """A wave in state `opening` that has no items yet, and the protocol of its draw: frozen from here on."""
     project = Project.objects.select_for_update().get(pk=project.pk)  # one opening at a time
-    version = _version_to_open(project)
+    version = version_to_open(project)
     protocol = frozen_protocol(project, version, share_percent, ratings_per_item, choices)
-    return _make_wave(project, version, protocol, pilot=pilot, by=by, at=at), protocol
+    return make_wave(project, version, protocol, pilot=pilot, by=by, at=at), protocol
 
 
 @transaction.atomic
@@ -123,7 +123,11 @@ def draw_wave(wave: Wave, protocol: dict[str, Any], *, size: int | None) -> None
     project = Project.objects.select_for_update().get(pk=wave.project_id)
     if not Wave.objects.select_for_update().filter(pk=wave.pk, state=WaveState.OPENING, size=0).exists():
         return
-    population = _population(project, protocol["strata_field"], size)
+    draw_from(wave, protocol, population_of(project, protocol["strata_field"], size))
+
+
+def draw_from(wave: Wave, protocol: dict[str, Any], population: Mapping[Candidate, int]) -> None:
+    """Release these items, by their keys, as an announced wave, and draw its overlap; in the caller's transaction."""
     wave.size = len(population)
     wave.save(update_fields=["size"])
     _make_draw(wave, protocol, population, at=wave.opened_at)
@@ -152,7 +156,7 @@ def _check(size: int | None) -> None:
         raise Invalid(_("A wave of %(size)s items: expected 1 or more.") % {"size": size})
 
 
-def _version_to_open(project: Project) -> GuidelineVersion:
+def version_to_open(project: Project) -> GuidelineVersion:
     version = guidelines.newest(project)
     if version is None:
         raise DomainError(
@@ -204,7 +208,7 @@ def _expert(project: Project, uuid: str) -> str:
     return uuid
 
 
-def _population(project: Project, strata_field: str, size: int | None) -> dict[Candidate, int]:
+def population_of(project: Project, strata_field: str, size: int | None) -> dict[Candidate, int]:
     """`size` fresh items at random, or all, and their keys; TooFewFresh with its numbers where there are too few."""
     fresh = eligibility.eligible(project)
     candidates: dict[Candidate, int] = {}
@@ -238,7 +242,7 @@ def _too_few(project: Project, *, found: int, needed: int) -> TooFewFresh:
     )
 
 
-def _make_wave(
+def make_wave(
     project: Project,
     version: GuidelineVersion,
     protocol: dict[str, Any],
@@ -247,6 +251,7 @@ def _make_wave(
     by: Membership,
     at: datetime,
 ) -> Wave:
+    """The row of a wave that is just being opened, with the terms of this protocol."""
     number = (project.waves.aggregate(last=Max("number"))["last"] or 0) + 1
     return Wave.objects.create(
         project=project,
@@ -266,7 +271,8 @@ def _make_wave(
 
 
 def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:
-    """A wave waits for the gate of the one before it under the same MAJOR, unless it asks for more ratings per item.
+    """A wave waits for the gate of the one before it under the same MAJOR, or of all the panels that were opened with
+    it, unless it asks for more ratings per item.
 
     Imported ratings have no gate: they neither hold a wave nor let one go.
     """
@@ -276,12 +282,12 @@ def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) 
         .select_related("draw")
         .last()
     )
-    if before is None or before.gate_cleared or ratings_per_item > before.ratings_per_item:
+    if before is None or ratings_per_item > before.ratings_per_item:
         return False
-    return draws.has_threshold(before.draw.protocol)
+    return draws.has_threshold(before.draw.protocol) and not draws.is_cleared(before)
 
 
-def _make_draw(wave: Wave, protocol: dict[str, Any], population: dict[Candidate, int], *, at: datetime) -> None:
+def _make_draw(wave: Wave, protocol: dict[str, Any], population: Mapping[Candidate, int], *, at: datetime) -> None:
     """Make seed, salt and commitment, choose the overlap and write the waves' rows for it."""
     seed, salt = secrets.token_bytes(32), secrets.token_bytes(32)
     plan = strata.plan(wave.project, wave.major, protocol, before=wave.number)

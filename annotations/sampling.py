@@ -14,11 +14,11 @@ import hmac
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -27,6 +27,7 @@ ORDER_KEY_BITS = 63
 
 _PIECE = 10_000
 _ORDER_DOMAIN = b"serving order\0"
+_PANEL_DOMAIN = b"panel\0"
 _COMMITMENT_DOMAIN = b"draw commitment 1\0"
 _RECORD_DOMAIN = b"draw record 1\0"
 
@@ -199,6 +200,28 @@ def order_key(seed: bytes, uuid: UUID) -> int:
     """
     digest = hmac.digest(seed, _ORDER_DOMAIN + uuid.bytes, "sha256")
     return int.from_bytes(digest[:8]) >> (64 - ORDER_KEY_BITS)
+
+
+def split_sizes(items: int, weights: Sequence[int]) -> list[int]:
+    """How many items each panel gets: its share by weight, the rest of the rounding to the largest remainders."""
+    if not weights or min(weights) < 1:
+        raise ValueError(f"weights {list(weights)!r}: expected one or more, each 1 or more.")
+    whole = sum(weights)
+    sizes = [items * weight // whole for weight in weights]
+    by_remainder = sorted(range(len(weights)), key=lambda place: (-(items * weights[place] % whole), place))
+    for place in by_remainder[: items - sum(sizes)]:
+        sizes[place] += 1
+    return sizes
+
+
+def split(population: Iterable[Candidate], seed: bytes, weights: Sequence[int]) -> list[list[Candidate]]:
+    """The items of each panel: all of them in the order of their HMAC, cut into pieces by weight.
+
+    Its HMAC message is neither that of `rank` nor that of `order_key`: who is in which panel tells nothing of the rest.
+    """
+    ranked = sorted(population, key=lambda one: hmac.digest(seed, _PANEL_DOMAIN + one.uuid.bytes, "sha256"))
+    ends = list(accumulate(split_sizes(len(ranked), weights)))
+    return [ranked[start:end] for start, end in pairwise([0, *ends])]
 
 
 def commitment(salt: bytes, seed: bytes, digest: bytes) -> str:

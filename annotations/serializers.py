@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations import draws, giving, inquiries, opening, waves
+from annotations import draws, giving, inquiries, opening, panels, waves
 from annotations.cases import Dossier
 from annotations.eligibility import REASONS
 from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
 from annotations.forms.labelling import DRAFT_LIMIT, fits
-from annotations.models import Annotation, Case, Draw, Inquiry, Resolution, Wave
+from annotations.models import Annotation, Case, Draw, Inquiry, Panel, Resolution, Wave
 from projects.enums import ExampleKind
 from projects.models import in_order
 from projects.serializers import JsonField, written
@@ -77,11 +77,29 @@ class ProgressSerializer(serializers.Serializer[Any]):
     single = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
 
 
+class PanelSerializer(serializers.ModelSerializer[Panel]):
+    """Of a wave that is one panel's: which one, its people as declared, and the commitment of the split."""
+
+    name = serializers.CharField(source="letter", read_only=True)
+    split = serializers.UUIDField(source="split.uuid", read_only=True)
+    commitment = serializers.CharField(source="split.commitment", read_only=True)
+    waves = serializers.SerializerMethodField(help_text="uuids of the waves of all panels, this one among them")
+
+    class Meta:
+        model = Panel
+        fields = ["name", "number", "weight", "members", "split", "commitment", "waves"]
+        read_only_fields = fields
+
+    def get_waves(self, panel: Panel) -> list[UUID]:
+        return [one.wave.uuid for one in panels.beside(panel)]
+
+
 class WaveSerializer(serializers.ModelSerializer[Wave]):
     version = serializers.CharField(source="version.number", read_only=True)
     draw = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField(help_text="of an open wave")
     given_to = serializers.SerializerMethodField(help_text="uuids of the people it is given to; null: everybody")
+    panel = serializers.SerializerMethodField(help_text="null: it is not one panel's")
     job = serializers.SerializerMethodField(help_text="while it is being opened: the job that does it")
 
     class Meta:
@@ -102,6 +120,7 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
             "due_on",
             "limit_per_person",
             "limit_per_day",
+            "panel",
             "draw",
             "progress",
             "job",
@@ -123,9 +142,18 @@ class WaveSerializer(serializers.ModelSerializer[Wave]):
     def get_given_to(self, wave: Wave) -> list[UUID] | None:
         return list(giving.standing(wave).values_list("member__uuid", flat=True)) if wave.is_given else None
 
+    @extend_schema_field(PanelSerializer(allow_null=True))
+    def get_panel(self, wave: Wave) -> dict[str, Any] | None:
+        return dict(PanelSerializer(wave.panel).data) if hasattr(wave, "panel") else None
+
     def get_job(self, wave: Wave) -> UUID | None:
         job = opening.job_of(wave) if wave.state == WaveState.OPENING else None
         return job.uuid if job else None
+
+
+class DeclaredSerializer(serializers.Serializer[Any]):
+    members = serializers.ListField(child=serializers.UUIDField(), help_text="uuids of annotators of the project")
+    weight = serializers.IntegerField(default=1, help_text="its part of the items, beside the others' weights")
 
 
 class OpenWaveSerializer(serializers.Serializer[Any]):
@@ -151,6 +179,12 @@ class OpenWaveSerializer(serializers.Serializer[Any]):
     )
     expert = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="the member the others are compared with"
+    )
+    panels = DeclaredSerializer(
+        many=True,
+        required=False,
+        default=list,
+        help_text="the items are split at random among these, a wave for each; the answer is the first one's",
     )
 
 

@@ -1,16 +1,16 @@
 """Replaying a closed draw from its record, so that nobody can be suspected of having picked (DESIGN §2.3)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from annotations import draw_records, sampling, strata
-from annotations.draw_records import CHUNK, Record
-from annotations.models import Draw, WaveItem
+from annotations import draw_records, panels, sampling, strata
+from annotations.draw_records import CHUNK, PanelRecord, Record
+from annotations.models import Draw, Panel, WaveItem
 from annotations.sampling import Candidate, Plan
 from annotations.superseding import ERASED
 from projects import folding
@@ -54,7 +54,17 @@ def verify(draw: Draw) -> Verification:
     if erased:
         said = _("%(n)s items were erased on request since: only their hashes are left.") % {"n": erased}
         unproved = (*unproved, said)
-    return Verification(True, verdict.sentence, unproved)
+    split = _of_panel(draw)
+    if split is not None and not split.same:
+        return Verification(False, split.sentence)
+    sentence = f"{verdict.sentence} {split.sentence}" if split else verdict.sentence
+    return Verification(True, sentence, unproved)
+
+
+def _of_panel(draw: Draw) -> panels.Proof | None:
+    """Whether the items that were drawn from are those that the split gave to this panel; None where there is none."""
+    panel = Panel.objects.select_related("split").filter(wave=draw.wave_id).first()
+    return panels.verify(panel) if panel else None
 
 
 def replay(record: Record, *, plan: Plan | None = None) -> Verification:
@@ -73,6 +83,29 @@ def replay(record: Record, *, plan: Plan | None = None) -> Verification:
         )
     sentence = _("Same set: %(n)s of %(size)s items.") % {"n": drawn, "size": len(record.population)}
     return Verification(True, sentence, unproved)
+
+
+def replay_splits(records: Iterable[Record]) -> list[Verification]:
+    """Split again, from their records alone, what several panels got; a split that lacks one of them cannot be."""
+    by_split: dict[str, list[tuple[PanelRecord, Record]]] = {}
+    for record in records:
+        if record.panel is not None:
+            by_split.setdefault(record.panel.split, []).append((record.panel, record))
+    return [_replay_split(found) for found in by_split.values()]
+
+
+def _replay_split(found: Sequence[tuple[PanelRecord, Record]]) -> Verification:
+    about = found[0][0]
+    # The split knows no strata: a panel's population is compared by item and content.
+    population = [one._replace(stratum="") for _panel, record in found for one in record.population]
+    if len(population) != about.items:
+        said = _("The split into panels is not proved: the draws of %(n)s of its %(items)s items are in this file.")
+        return Verification(True, "", (said % {"n": len(population), "items": about.items},))
+    parts = {panel.number: {one.uuid for one in record.population} for panel, record in found}
+    proof = panels.replay(
+        population, about.weights, parts, seed=about.seed, salt=about.salt, commitment=about.commitment
+    )
+    return Verification(proof.same, proof.sentence)
 
 
 def _difference(record: Record, today: Plan | None) -> str:

@@ -37,11 +37,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the list."""
+    """A line of the list. `together`: the numbers of the waves that were opened with it, one for each panel."""
 
     wave: Wave
     draw: Draw | None
     progress: Progress | None
+    together: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,21 @@ class Waiting:
 
 def rows(member: Membership) -> list[Row]:
     """The project's waves, the newest first."""
-    found = member.project.waves.select_related("version", "draw__closed_by").defer("draw__population")
-    return [Row(wave, draw_of(wave), progress(wave)) for wave in found.order_by("-number")]
+    found = member.project.waves.select_related("version", "draw__closed_by", "panel").defer("draw__population")
+    rows = list(found.order_by("-number"))
+    by_split: dict[int, list[int]] = {}
+    for wave in reversed(rows):
+        if hasattr(wave, "panel"):
+            by_split.setdefault(wave.panel.split_id, []).append(wave.number)
+    return [
+        Row(
+            wave,
+            draw_of(wave),
+            progress(wave),
+            tuple(n for n in by_split[wave.panel.split_id] if n != wave.number) if hasattr(wave, "panel") else (),
+        )
+        for wave in rows
+    ]
 
 
 def find(member: Membership, uuid: UUID) -> Wave:

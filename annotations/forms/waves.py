@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations import strata
+from annotations.forms import panels
+from annotations.panels import Declared
 from projects.models import Membership, Project
 
 PILOT, SOME, ALL = "pilot", "some", "all"
@@ -94,10 +96,20 @@ class OpenForm(forms.Form):
         assert isinstance(expert, forms.ChoiceField)  # noqa: S101 - for the type checker
         people = project.memberships.annotators().filter(user__isnull=False).select_related("user")
         expert.choices = [("", _("nobody")), *((str(one.uuid), one.name) for one in people)]
+        self.people = panels.people_of(people)
+        self.fields.update(panels.fields_for(self.people))
 
     @property
     def main(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name not in self.MORE]
+        return [field for field in self if field.name in self.base_fields and field.name not in self.MORE]
+
+    @property
+    def of_panels(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name not in self.base_fields]
+
+    @property
+    def shows_panels(self) -> bool:
+        return any(field.value() or field.errors for field in self.of_panels)
 
     @property
     def more(self) -> list[forms.BoundField]:
@@ -118,7 +130,13 @@ class OpenForm(forms.Form):
         cleaned = super().clean() or {}
         if cleaned.get("scope") in (PILOT, SOME) and cleaned.get("size") is None and "size" not in self.errors:
             self.add_error("size", _("Say how many items."))
+        try:
+            self.declared = panels.read(cleaned, self.people)
+        except ValueError as error:
+            self.add_error(panels.WEIGHTS, str(error))
         return cleaned
+
+    declared: list[Declared] = []
 
     @property
     def choices(self) -> dict[str, Any]:

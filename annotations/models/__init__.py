@@ -12,6 +12,7 @@ from annotations.models.adjudication import (
 )
 from annotations.models.importing import ImportedRow
 from annotations.models.learning import Acknowledgement, Heard, Inquiry, InquiryQuerySet, Practice
+from annotations.models.panels import Panel, Split
 from annotations.models.routing import (
     Annotation,
     Assignment,
@@ -50,6 +51,7 @@ __all__ = [
     "OldLabelChoice",
     "Opinion",
     "Pair",
+    "Panel",
     "Practice",
     "Proposal",
     "Repeat",
@@ -62,6 +64,7 @@ __all__ = [
     "SentBackQuerySet",
     "Slot",
     "SlotQuerySet",
+    "Split",
     "Wave",
     "WaveItem",
     "WaveManager",

@@ -1,6 +1,6 @@
 """Waves: the list, opening one, what one waits for, ending it, and the proof of its draw."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.decorators.vary import vary_on_headers
 
 from annotations import draws, eligibility, giving, imported, opening, sheets, verifying, waves
+from annotations import panels as panels_of
 from annotations.enums import Closing, WaveKind, WaveState
+from annotations.forms import panels
 from annotations.forms.waves import ALL, WAVE, CloseForm, OpenForm, open_defaults, read_enriched
 from annotations.models import Draw, Wave
 from annotations.opening import Forecast
@@ -56,11 +58,22 @@ def wave_open(request: HtmxRequest, project: UUID) -> HttpResponse:
     if not form.is_valid():
         return _open_page(request, member, form, status=422)
     try:
+        if form.declared:
+            opened = opening.open_panels(member.project, form.declared, **form.choices, by=member, at=timezone.now())
+            messages.success(request, _said_of_panels(opened))
+            return redirect("annotations:waves", project)
         wave = opening.open_wave(member.project, **form.choices, by=member, at=timezone.now())
     except DomainError as error:
         form.add_error(None, error.message)
         return _open_page(request, member, form, status=error.status)
     return redirect("annotations:wave", project, wave.uuid)
+
+
+def _said_of_panels(opened: Sequence[Wave]) -> str:
+    about = {"first": opened[0].number, "last": opened[-1].number}
+    if any(wave.state == WaveState.OPENING for wave in opened):
+        return _("Waves %(first)s to %(last)s are being opened, one for each panel.") % about
+    return _("Waves %(first)s to %(last)s are open, one for each panel.") % about
 
 
 def _open_page(
@@ -85,12 +98,18 @@ def _open_page(
 def _forecast(project: Project, choices: Mapping[str, Any]) -> Forecast:
     """For choices that may be half typed: what cannot be read yet is the project's default."""
     size = None if choices.get("scope") == ALL else _whole(choices.get("size"))
+    people = project.memberships.annotators().filter(user__isnull=False).select_related("user")
+    try:
+        declared = panels.read(choices, panels.people_of(people))
+    except ValueError as error:
+        return Forecast([], [], str(error))
     share, ratings = _share(choices.get("share_percent")), _whole(choices.get("ratings_per_item"))
     return opening.forecast(
         project,
         size=size,
         share_percent=Decimal(str(project.protocol["share_percent"])) if share is None else share,
         ratings_per_item=ratings if ratings and 2 <= ratings <= 10 else int(project.protocol["ratings_per_item"]),
+        declared=declared,
         **_of_strata(choices),
     )
 
@@ -255,6 +274,7 @@ def _wave_page(
         if draw and waits and sees
         else None,
         **_people(wave),
+        **_panel(wave, asked="verify" in request.GET),
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
         "has_checks": wave.checks.exists(),
@@ -276,6 +296,22 @@ def _people(wave: Wave) -> dict[str, object]:
         return {}
     people = giving.people(wave)
     return {"given": ", ".join(one.name for one in people), "too_few": giving.too_few(wave, people)}
+
+
+def _panel(wave: Wave, *, asked: bool) -> dict[str, object]:
+    """The panels that were opened together, and how the items came to this one; its seed once the draw is closed."""
+    panel = panels_of.of_wave(wave)
+    if panel is None:
+        return {}
+    draw, split = waves.draw_of(wave), panel.split
+    shown = split.commitment and (wave.state == WaveState.CLOSED if draw is None else not draw.is_open)
+    return {
+        "panel": panel,
+        "panels": panels_of.beside(panel),
+        "split_seed": bytes(split.seed).hex() if shown else "",
+        "split_salt": bytes(split.salt).hex() if shown else "",
+        "split_proof": panels_of.verify(panel) if shown and asked else None,
+    }
 
 
 def _proof(draw: Draw | None, *, asked: bool) -> dict[str, object]:

@@ -53,6 +53,17 @@ def written(folder: Path, lines: list[dict[str, Any]]) -> Path:
     return path
 
 
+def test_the_second_draw_without_strata_replays_from_its_export(project, lead, tmp_path):
+    for prefix in ("first", "second"):
+        factories.items(project, 20, prefix=prefix)
+        wave = releasing.open_wave(project, by=lead, at=AT, share_percent=Decimal(20))
+        draws.close(wave.draw, closing="early", reason="to replay it", by=lead, at=AT)
+
+    said, code = run(written(tmp_path, export(project, lead)))
+
+    assert (said, code) == (["Wave 1: Same set: 4 of 20 items.", "Wave 2: Same set: 4 of 20 items."], 0)
+
+
 # -- from the database -------------------------------------------------------------------------------------------------
 
 

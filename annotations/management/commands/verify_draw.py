@@ -11,7 +11,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations import draw_records, verifying
-from annotations.draw_records import BadRecord
+from annotations.draw_records import BadRecord, Record
 from annotations.models import Draw
 from annotations.verifying import Verification
 from projects.errors import DomainError
@@ -51,18 +51,25 @@ class Command(BaseCommand):
 
     def _verify_file(self, path: Path) -> None:
         checked = differing = 0
+        of_panels: list[Record] = []
         try:
             with path.open("rb") as stream:
                 for record in draw_records.read(stream):
                     verdict = verifying.replay(record)
                     self._say(record.wave, verdict)
                     checked, differing = checked + 1, differing + (not verdict.same)
+                    of_panels += [record] if record.panel else []
+            splits = verifying.replay_splits(of_panels)
         except OSError as error:
             raise CommandError(
                 f"{path} is neither a draw's id nor a file that can be read: {error.strerror}.", returncode=NOTHING
             ) from error
         except (BadRecord, FormatError) as error:
             raise CommandError(f"{path}: {error}", returncode=NOTHING) from error
+        for verdict in splits:
+            self.stdout.write("\n".join([*filter(None, [verdict.sentence]), *verdict.unproved]))
+        if not all(verdict.same for verdict in splits):
+            raise CommandError("A split into panels does not follow from its record.", returncode=DIFFERS)
         if differing:
             raise CommandError(f"{differing} of {checked} draws do not follow from their records.", returncode=DIFFERS)
 
