@@ -15,6 +15,6 @@ class AnnotationsConfig(AppConfig):
         jobs.register(JobKind.OPEN_WAVE, opening.run)
         jobs.register(JobKind.RATINGS_PREVIEW, imported_rows.check)
         jobs.register(JobKind.RATINGS_IMPORT, imported_waves.run)
-        navigation.beside("adjudicate", cases.open_count)
-        navigation.beside("inquiries", inquiries.open_count)
+        navigation.beside("adjudicate", cases.for_member)
+        navigation.beside("inquiries", inquiries.waiting)
         navigation.beside("work", inquiries.news)

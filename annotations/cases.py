@@ -18,10 +18,11 @@ from annotations.conflicts import canonical
 from annotations.enums import CaseState
 from annotations.models import Annotation, Case, CaseQuerySet, Opinion, Resolution
 from annotations.sheets import Shown
-from projects import guidelines
-from projects.models import Example, Membership, Project, Question, in_order
+from projects import asked, guidelines
+from projects.asked import Asked
+from projects.models import Example, Membership, Project, in_order
 from projects.reading import LabelReading, QuestionReading
-from projects.task_types import TASK_TYPES, Json
+from projects.task_types import Json
 
 LONGEST_NAME = 80
 
@@ -188,7 +189,7 @@ def sides(case: Case) -> tuple[Side, Side]:
 
 def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
     named = case.state == CaseState.DECIDED and not _has_open_sibling(case)
-    asked = {row.annotation_id: row.reason for row in case.sent_back.waiting()}
+    again = {row.annotation_id: row.reason for row in case.sent_back.waiting()}
 
     def side(letter: str, annotation: Annotation, value: Json) -> Side:
         now, measured = annotation.latest.get(case.question_key), annotation.answers.get(case.question_key)
@@ -200,7 +201,7 @@ def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
             comment=annotation.comment,
             rater=annotation.member.name if named else "",
             later=describe(question, now, case.item.content) if now is not None and now != measured else "",
-            sent_back=asked.get(annotation.pk, ""),
+            sent_back=again.get(annotation.pk, ""),
         )
 
     return side("A", case.first, case.first_value), side("B", case.second, case.second_value)
@@ -225,26 +226,25 @@ def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:
 
 
 class Vocabulary:
-    """The questions of some versions with their labels, to say values in words. Two queries."""
+    """The questions of some versions with their labels, to say values in words. One query."""
 
     def __init__(self, versions: Iterable[int]) -> None:
-        rows = Question.objects.filter(version__in=set(versions)).prefetch_related("labels")
-        self._questions = {(question.version_id, question.key): question for question in rows}
+        self._questions = asked.of(versions)
 
-    def question(self, version: int, key: str) -> Question | None:
-        return self._questions.get((version, key))
+    def question(self, version: int, key: str) -> Asked | None:
+        return self._questions.get(version, {}).get(key)
 
     def name(self, version: int, key: str, value: Json) -> str:
         question = self.question(version, key)
         if question is None:
             return canonical(value)
-        named = TASK_TYPES[question.task_type].describe(value, list(question.labels.all()))
+        named = question.kind.describe(value, question.labels)
         return named if len(named) <= LONGEST_NAME else f"{named[: LONGEST_NAME - 1]}…"
 
     def pair(self, version: int, case: Case) -> list[str]:
         """The names of a case's two values in the order of the labels, which says nothing about the raters."""
         question = self.question(version, case.question_key)
-        order = {label.key: place for place, label in enumerate(question.labels.all())} if question else {}
+        order = {label.key: place for place, label in enumerate(question.labels)} if question else {}
         values = sorted(
             (case.first_value, case.second_value),
             key=lambda value: (order.get(canonical(value), len(order)), canonical(value)),

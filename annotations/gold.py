@@ -9,19 +9,21 @@ a lead has chosen for it (`old_labels`). Ratings given for a repeat or a bridge 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import NamedTuple
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import FilteredRelation, Q, QuerySet
 
 from annotations.conflicts import canonical
 from annotations.enums import CaseState, DrawState, GoldStatus, OldLabel, SlotKind, WaveKind, WaveState
-from annotations.models import Annotation, Case, Draw, OldLabelChoice, Resolution, WaveItem
-from projects import mapping
+from annotations.models import Annotation, Case, OldLabelChoice, Resolution
+from projects import asked, bulk, mapping
+from projects.asked import Asked
 from projects.enums import Standing
-from projects.models import GuidelineVersion, Item, Project, Question
-from projects.task_types import TASK_TYPES, AnswerError, Json
+from projects.models import GuidelineVersion, Item, Project
+from projects.task_types import AnswerError, Json
 
-CHUNK = 500
+CHUNK = 1_000
 FIELDS = (
     "item",
     "item_id",
@@ -106,80 +108,108 @@ def of_project(project: Project, *, without: QuerySet[Item] | None = None) -> It
     items = Item.objects.arrived().filter(project=project).select_related("superseded_by").order_by("pk")
     if without is not None:
         items = items.exclude(pk__in=without.values("pk"))
+    items = items.only(*_COLUMNS, "superseded_by__uuid")
     last = 0
     while chunk := list(items.filter(pk__gt=last)[:CHUNK]):
-        yield from _of_chunk(chunk, questions)
+        here = Q(item__gt=last, item__lte=chunk[-1].pk) & bulk.checked("wave_item__wave__project", project.pk)
+        yield from _of_chunk(chunk, questions, here)
         last = chunk[-1].pk
 
 
 def of_item(item: Item) -> list[Gold]:
     """The gold of one item, question by question."""
-    return list(_of_chunk([item], _Questions(item.project)))
+    return list(of_items([item]))
 
 
 def of_items(items: Sequence[Item]) -> Iterator[Gold]:
     """The gold of some items of one project, in their order; a fixed number of queries."""
-    return _of_chunk(items, _Questions(items[0].project)) if items else iter(())
+    return _of_chunk(items, _Questions(items[0].project_id), Q(item__in=items)) if items else iter(())
 
 
-def _of_chunk(items: Sequence[Item], questions: "_Questions") -> Iterator[Gold]:
-    ratings = _ratings(items)
-    cases = _cases(items)
+def _of_chunk(items: Sequence[Item], questions: "_Questions", here: Q) -> Iterator[Gold]:
+    """The gold of `items`; `here` is what finds their ratings and cases."""
+    ratings = _ratings(here)
+    cases = _cases(here)
     for item in items:
         given = ratings.get(item.pk, [])
-        for key in questions.of([rating for rating in given if not _is_aside(rating)]):
+        for key in questions.of(given):
             yield _Deciding(item, key, given, cases.get((item.pk, key)), questions).gold()
 
 
-def _ratings(items: Sequence[Item]) -> dict[int, list[Annotation]]:
+class _Rating(NamedTuple):
+    """An annotation, as a tuple: a million objects of five models would cost more than all the rest."""
+
+    item: int
+    slot: int | None
+    slot_kind: str | None
+    version: int
+    major: int
+    wave_item: int
+    draw: int | None
+    draw_state: str | None
+    wave: int
+    wave_kind: str
+    answers: dict[str, Json]
+    latest: dict[str, Json]
+
+    @property
+    def kind(self) -> str | None:
+        return SlotKind.SPOTCHECK if self.wave_kind == WaveKind.SPOTCHECK else self.slot_kind
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it was given for a repeat or a bridge: that says something of raters and guidelines, not of the
+        item."""
+        return self.wave_kind in _ASIDE
+
+
+_ASIDE = frozenset((WaveKind.REPEAT, WaveKind.BRIDGE))
+_RATED = (
+    *("item", "slot", "slot__kind", "version", "major", "wave_item", "wave_item__draw", "wave_item__draw__state"),
+    *("wave_item__wave__number", "wave_item__wave__kind", "answers", "latest"),
+)
+_COLUMNS = ("uuid", "project", "external_id", "content", "standing", "superseded_by")
+
+
+def _ratings(here: Q) -> dict[int, list[_Rating]]:
     """Item -> its annotations in the order in which they were given."""
-    draws = Draw.objects.defer("population")  # megabytes for a large wave
-    rows = (
-        Annotation.objects.filter(item__in=items)
-        .select_related("slot", "version")
-        .prefetch_related(
-            Prefetch("wave_item", WaveItem.objects.select_related("wave")), Prefetch("wave_item__draw", draws)
-        )
-        .order_by("pk")
-    )
-    found: dict[int, list[Annotation]] = {}
-    for row in rows:
-        # Of an import that still runs nothing is seen.
-        if row.wave_item.wave.state != WaveState.IMPORTING:
-            found.setdefault(row.item_id, []).append(row)
+    # Of an import that still runs nothing is seen.
+    rows = Annotation.objects.filter(here).exclude(wave_item__wave__state=WaveState.IMPORTING)
+    found: dict[int, list[_Rating]] = {}
+    for row in map(_Rating._make, rows.order_by("pk").values_list(*_RATED)):
+        found.setdefault(row.item, []).append(row)
     return found
 
 
-def _cases(items: Sequence[Item]) -> dict[tuple[int, str], Case]:
-    standing = Prefetch(
-        "resolutions", Resolution.objects.filter(standing=True).select_related("by__user"), to_attr="decisions"
-    )
-    rows = Case.objects.filter(item__in=items).select_related("wave_item__wave__version").prefetch_related(standing)
+def _cases(here: Q) -> dict[tuple[int, str], Case]:
+    """(item, question) -> its case, with the resolution that stands as `decision`."""
+    standing = FilteredRelation("resolutions", condition=Q(resolutions__standing=True))
+    rows = Case.objects.filter(here).annotate(decision=standing)
+    rows = rows.select_related("wave_item__wave", "decision__by__user")  # type: ignore[misc]  # named one line above
     return {(case.item_id, case.question_key): case for case in rows.order_by("pk")}
 
 
 class _Questions:
     """Every question that a published version of the project asked, and the labels that the newest one has."""
 
-    def __init__(self, project: Project) -> None:
-        versions = list(project.versions.published().newest_first())
+    def __init__(self, project: Project | int) -> None:
+        self._project = project
+        rows = GuidelineVersion.objects.published().filter(project=project)
+        versions = list(rows.newest_first().defer("text"))
+        self.versions = {version.pk: version for version in versions}
         self._oldest_first = versions[::-1]
-        rows = Question.objects.filter(version__in=versions).prefetch_related("labels")
         self.newest = versions[0] if versions else None
-        self._by_version: dict[int, dict[str, Question]] = {}
-        for question in rows:
-            self._by_version.setdefault(question.version_id, {})[question.key] = question
+        self._by_version = asked.of(self.versions)
         self._newest = self._by_version.get(versions[0].pk, {}) if versions else {}
-        self._chosen = _chosen(project)
+        self._steps: dict[tuple[int, str, bool], list[dict[str, str]]] = {}
 
-    def of(self, ratings: Sequence[Annotation]) -> list[str]:
+    def of(self, ratings: Sequence[_Rating]) -> list[str]:
         """The keys of the newest version, then those of older ones that these ratings answer."""
-        older = {key for rating in ratings for key in rating.answers if key not in self._newest}
+        older = {key for one in ratings if not one.is_aside for key in one.answers if key not in self._newest}
         return [*self._newest, *sorted(older)]
 
-    def asked(self, version: GuidelineVersion | int, key: str) -> Question | None:
-        pk = version if isinstance(version, int) else version.pk
-        return self._by_version.get(pk, {}).get(key)
+    def asked(self, version: int, key: str) -> Asked | None:
+        return self._by_version.get(version, {}).get(key)
 
     def now(self, key: str, value: Json, since: GuidelineVersion | None, *, single: bool = False) -> Json:
         """What a label that was given under `since` is in the newest version, by the mapping of each version after.
@@ -188,18 +218,29 @@ class _Questions:
         """
         if since is None or value is None:
             return value
-        asked = self.asked(since, key)
-        later = [one for one in self._oldest_first if _number(one) > _number(since)]
-        names = [self._names(one, key, single=single) for one in later]
-        if asked is None or not any(names):
+        question, names = self.asked(since.pk, key), self._after(since, key, single=single)
+        if question is None or not names:
             return value
-        kind = TASK_TYPES[asked.task_type]
-        now = mapping.renamed(value, kind, names)
+        now = mapping.renamed(value, question.kind, names)
         newest = self._newest.get(key)
         try:
-            return kind.clean(now, _labels(newest)) if newest else now
+            return question.kind.clean(now, newest.labels) if newest else now
         except AnswerError:
             return now  # it names a label that is retired without becoming another one
+
+    def _after(self, since: GuidelineVersion, key: str, *, single: bool) -> list[dict[str, str]]:
+        """What each version after `since` calls the labels of a question; empty where nothing is renamed."""
+        known = self._steps.get((since.pk, key, single))
+        if known is None:
+            later = [one for one in self._oldest_first if _number(one) > _number(since)]
+            names = [self._names(one, key, single=single) for one in later]
+            known = self._steps[since.pk, key, single] = names if any(names) else []
+        return known
+
+    @cached_property
+    def _chosen(self) -> dict[tuple[int, str], dict[str, str]]:
+        """Asked for only where an item's only rating is of an older version."""
+        return _chosen(self._project)
 
     def _names(self, version: GuidelineVersion, key: str, *, single: bool) -> dict[str, str]:
         names = mapping.names(version, key)
@@ -213,27 +254,25 @@ class _Questions:
         question = self._newest.get(key)
         if question is None:
             return True
-        known = {label.key for label in question.labels.all()}
-        return not known.issuperset(TASK_TYPES[question.task_type].named(value))
+        return not question.keys.issuperset(question.kind.named(value))
 
 
 class _Deciding:
     """How the final label of one item on one question comes about."""
 
     def __init__(
-        self, item: Item, key: str, ratings: Sequence[Annotation], case: Case | None, questions: _Questions
+        self, item: Item, key: str, ratings: Sequence[_Rating], case: Case | None, questions: _Questions
     ) -> None:
         self.item, self.key, self.case, self.questions = item, key, case, questions
-        answered = [rating for rating in ratings if rating.latest.get(key) is not None and not _is_aside(rating)]
-        checks = [rating for rating in answered if _kind(rating) == SlotKind.SPOTCHECK]
-        others = [rating for rating in answered if _kind(rating) != SlotKind.SPOTCHECK]
+        answered = [rating for rating in ratings if rating.latest.get(key) is not None and not rating.is_aside]
+        checks = [rating for rating in answered if rating.kind == SlotKind.SPOTCHECK]
+        others = [rating for rating in answered if rating.kind != SlotKind.SPOTCHECK] if checks else answered
         # Late ratings speak only where no other does; a spot check stands beside them all.
-        governing = [rating for rating in others if rating.slot_id is not None] or others
-        wave_item = governing[-1].wave_item_id if governing else None
-        self.ratings = [rating for rating in governing if rating.wave_item_id == wave_item]
+        governing = [rating for rating in others if rating.slot is not None] or others
+        self.newest = governing[-1] if governing else None
+        self.ratings = [one for one in governing if self.newest and one.wave_item == self.newest.wave_item]
         # What was labelled again under a later MAJOR is no longer what was checked.
         self.checks = [check for check in checks if all(check.major >= rating.major for rating in self.ratings)]
-        self.wave_item = governing[-1].wave_item if governing else None
 
     def gold(self) -> Gold:
         if self.item.standing == Standing.SUPERSEDED:
@@ -244,85 +283,86 @@ class _Deciding:
             corrected = self._corrected(self.checks[-1])
             if corrected is not None:
                 return corrected
-        if not self.ratings or self.wave_item is None:
+        if self.newest is None:
             return self._gold(GoldStatus.UNLABELLED)
-        if self.wave_item.draw_id is None:
+        if self.newest.draw is None:
             return self._single(self.ratings[-1])
-        return self._overlap(self.wave_item.draw)
+        return self._overlap(self.newest.draw_state)
 
-    def _single(self, rating: Annotation) -> Gold:
+    def _single(self, rating: _Rating) -> Gold:
         """The only rating of an item, or what a later version says that its label is."""
-        given = rating.latest.get(self.key)
-        now = self.questions.now(self.key, given, rating.version, single=True)
+        given, version = rating.latest.get(self.key), self.questions.versions[rating.version]
+        now = self.questions.now(self.key, given, version, single=True)
         if now == given:
             return self._gold(GoldStatus.SINGLE, given, [rating])
         found = self._gold(GoldStatus.MAPPED, now, [rating], self.questions.newest)
-        return replace(found, mapped_from=given, given_under=rating.version.number)
+        return replace(found, mapped_from=given, given_under=version.number)
 
     def _decided(self, case: Case) -> Gold:
-        decisions: list[Resolution] = case.decisions  # type: ignore[attr-defined]  # the prefetch of _cases
-        if case.state == CaseState.OPEN or not decisions:
+        decision: Resolution | None = getattr(case, "decision", None)  # the join of _cases
+        if case.state == CaseState.OPEN or decision is None:
             return self._gold(GoldStatus.OPEN, ratings=self.ratings)
-        decision, wave = decisions[0], case.wave_item.wave
-        found = self._gold(GoldStatus(decision.kind), decision.value, self.ratings, wave.version, wave=wave.number)
+        wave = case.wave_item.wave
+        version = self.questions.versions[wave.version_id]
+        found = self._gold(GoldStatus(decision.kind), decision.value, self.ratings, version, wave=wave.number)
         return replace(found, decision=decision)
 
-    def _corrected(self, check: Annotation) -> Gold | None:
+    def _corrected(self, check: _Rating) -> Gold | None:
         """What a spot check changed; None where it said the same."""
         value = check.latest.get(self.key)
         if self.ratings and canonical(self.ratings[-1].latest.get(self.key)) == canonical(value):
             return None
         return self._gold(GoldStatus.CORRECTED, value, [check])
 
-    def _overlap(self, draw: Draw | None) -> Gold:
+    def _overlap(self, draw_state: str | None) -> Gold:
         """Two or more measured ratings of a closed draw that are no conflict, or a measurement that is not complete."""
-        measured = [r for r in self.ratings if r.slot_id is not None and r.answers.get(self.key) is not None]
+        measured = [r for r in self.ratings if r.slot is not None and r.answers.get(self.key) is not None]
         given = [rating.answers.get(self.key) for rating in measured or self.ratings]
         same = len({canonical(value) for value in given}) == 1
-        if len(measured) < 2 or draw is None or draw.state != DrawState.CLOSED:
+        if len(measured) < 2 or draw_state != DrawState.CLOSED:
             return self._gold(GoldStatus.PARTIAL, given[0] if same else None, measured or self.ratings)
         if same:
             return self._gold(GoldStatus.AGREED, given[0], measured)
         return self._gold(GoldStatus.WITHIN_TOLERANCE, self._middle(given, measured[0].version), measured)
 
-    def _middle(self, values: Sequence[Json], version: GuidelineVersion) -> Json:
+    def _middle(self, values: Sequence[Json], version: int) -> Json:
         question = self.questions.asked(version, self.key)
-        return TASK_TYPES[question.task_type].middle(values, _labels(question)) if question else None
+        return question.kind.middle(values, question.labels) if question else None
 
     def _gold(
         self,
         status: GoldStatus,
         value: Json = None,
-        ratings: Sequence[Annotation] = (),
+        ratings: Sequence[_Rating] = (),
         version: GuidelineVersion | None = None,
         wave: int | None = None,
     ) -> Gold:
         if version is None and ratings:
-            version = max((r.version for r in ratings), key=lambda one: (one.major or 0, one.minor or 0))
-        question = self.questions.asked(version, self.key) if version else None
-        named = question is not None and value is not None
-        if wave is None and ratings and self.wave_item is not None:
-            wave = self.wave_item.wave.number
+            version = max((self.questions.versions[rating.version] for rating in ratings), key=_number)
+        question = self.questions.asked(version.pk, self.key) if version else None
+        number = version.number if version else ""
+        if wave is None and ratings and self.newest is not None:
+            wave = self.newest.wave
         now = self.questions.now(self.key, value, version, single=status == GoldStatus.SINGLE)
         return Gold(
             item=self.item,
             question_key=self.key,
             status=status,
             value=value,
-            label=TASK_TYPES[question.task_type].describe(value, _labels(question), self.item.content)
-            if named and question
+            label=question.kind.describe(value, question.labels, self.item.content)
+            if question is not None and value is not None
             else "",
-            version=version.number if version else "",
+            version=number,
             wave=wave,
             ratings=len(ratings),
             outdated=value is not None and self.questions.is_outdated(self.key, value),
             current=None if self.questions.is_outdated(self.key, now) else now,
-            given_under=version.number if version else "",
-            imported=any(_kind(rating) == SlotKind.IMPORTED for rating in ratings),
+            given_under=number,
+            imported=any(rating.kind == SlotKind.IMPORTED for rating in ratings),
         )
 
 
-def _chosen(project: Project) -> dict[tuple[int, str], dict[str, str]]:
+def _chosen(project: Project | int) -> dict[tuple[int, str], dict[str, str]]:
     """(MAJOR, question) -> old label -> what a lead chose that it is; empty where it is kept, or labelled again."""
     rows = OldLabelChoice.objects.filter(project=project, standing=True).exclude(choice=OldLabel.MAPPING)
     found: dict[tuple[int, str], dict[str, str]] = {}
@@ -333,18 +373,3 @@ def _chosen(project: Project) -> dict[tuple[int, str], dict[str, str]]:
 
 def _number(version: GuidelineVersion) -> tuple[int, int]:
     return version.major or 0, version.minor or 0
-
-
-def _kind(rating: Annotation) -> Any:
-    if rating.wave_item.wave.kind == WaveKind.SPOTCHECK:
-        return SlotKind.SPOTCHECK
-    return rating.slot.kind if rating.slot else None
-
-
-def _is_aside(rating: Annotation) -> bool:
-    """Whether it was given for a repeat or a bridge: these say something of raters and guidelines, not of the item."""
-    return rating.wave_item.wave.kind in (WaveKind.REPEAT, WaveKind.BRIDGE)
-
-
-def _labels(question: Question) -> list[Any]:
-    return list(question.labels.all())

@@ -93,11 +93,9 @@ def for_lead(member: Membership) -> InquiryQuerySet:
     ).select_related("item", "wave_item__wave", "by__user", "answered_by__user", "example__version")
 
 
-def open_count(member: Membership) -> int:
-    """How many questions wait for an answer that `member` may give."""
-    if not access.allows(member, Action.EDIT_GUIDELINE):
-        return 0
-    return for_lead(member).open().count()
+def waiting(member: Membership) -> InquiryQuerySet:
+    """The questions that wait for an answer, and that `member` may give one to."""
+    return for_lead(member).open() if access.allows(member, Action.EDIT_GUIDELINE) else Inquiry.objects.none()
 
 
 @dataclass(frozen=True)
@@ -271,9 +269,9 @@ def told(row: Any, member: Membership) -> Told:
     )
 
 
-def news(member: Membership) -> int:
-    """How many answers `member` has not seen yet."""
-    return _of(member).filter(_told(), ~_heard(member)).count()
+def news(member: Membership) -> InquiryQuerySet:
+    """The questions to which `member` has not seen the answer yet."""
+    return _of(member).filter(_told(), ~_heard(member))
 
 
 def hear(member: Membership, seen: Iterable[Told], *, at: datetime) -> None:

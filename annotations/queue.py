@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, Subquery
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -176,19 +176,23 @@ def queue(member: Membership, filters: Filters, *, at: datetime, after: UUID | N
     groups = counted.groups
     draws = _draws(member.project)
     words = Vocabulary(draw.wave.version_id for draw in draws.values())
-    found = page(member, filters, after)
-    shown = found[:PAGE]
-    confusions = _confusions(groups, filters, words, draws)
+    pairs = _pairs(groups, filters)
+    current = (filters.question, filters.pair)
+    told = {key: pairs[key] for n, key in enumerate(pairs) if n < CONFUSIONS_SHOWN or key == current}
+    keys = _keys(member, filters, after)
+    # The samples of the pairs come along with the page: one query for both.
+    found = _with_items([*keys[:PAGE], *(pair[0].sample for pair in told.values())])
+    shown = [found[key] for key in keys[:PAGE]]
     return Queue(
         filters=filters,
         total=sum(group.count for group in groups if filters.takes(group, but="")),
         own=counted.own,
         told=counted.told,
         rows=[_row(case, draws[case.draw_id], words, member, at, counted.frequencies) for case in shown],
-        more=_more(filters, shown[-1]) if len(found) > PAGE else "",
+        more=_more(filters, shown[-1]) if len(keys) > PAGE else "",
         states=_states(groups, filters),
-        confusions=confusions[:CONFUSIONS_SHOWN] + [one for one in confusions[CONFUSIONS_SHOWN:] if one.current],
-        more_confusions=max(0, len(confusions) - CONFUSIONS_SHOWN),
+        confusions=_confusions(told, filters, found, words, draws),
+        more_confusions=max(0, len(pairs) - CONFUSIONS_SHOWN),
         strata=_strata(groups, filters),
         draws=_draw_choices(groups, filters, draws),
         several_questions=len({group.question for group in groups}) > 1,
@@ -208,7 +212,7 @@ def beside(member: Membership, filters: Filters, case: Case, *, at: datetime) ->
     """A few conflicts of the queue from `case` on, for the rail of its page; `case` itself is among them if open."""
     waiting = replace(filters, state=CaseState.OPEN).narrow(for_member(member))
     keys = list(in_order(waiting.filter(_behind(case))).values_list("pk", flat=True)[:BESIDE_SHOWN])
-    found = Case.objects.select_related("item", "claimed_by__user").in_bulk([case.pk, *keys])
+    found = _with_items([case.pk, *keys])
     rows = [found[key] for key in ([case.pk] if case.state == CaseState.OPEN else []) + keys]
     draws = _draws(member.project)
     words = Vocabulary(draw.wave.version_id for draw in draws.values())
@@ -222,31 +226,41 @@ def in_order(cases: CaseQuerySet) -> CaseQuerySet:
 
 def _behind(case: Case) -> Q:
     """What comes after `case` in the order of the queue."""
-    same = Q(severity=case.severity)
-    return (
-        Q(severity__lt=case.severity)
-        | same & Q(pair_key__gt=case.pair_key)
-        | same & Q(pair_key=case.pair_key, pk__gt=case.pk)
-    )
+    return _after(case.severity, case.pair_key, case.pk)
+
+
+def _after(severity: Any, pair: Any, pk: Any) -> Q:
+    """What comes after a place in the order of the queue, which may be given by values or read on the way."""
+    same = Q(severity=severity)
+    return Q(severity__lt=severity) | same & Q(pair_key__gt=pair) | same & Q(pair_key=pair, pk__gt=pk)
 
 
 def page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]:
     """The cases behind `after` with their items; one more than PAGE, so that it is known whether there are more."""
+    keys = _keys(member, filters, after)
+    found = _with_items(keys)
+    return [found[key] for key in keys]
+
+
+def _keys(member: Membership, filters: Filters, after: UUID | None) -> list[int]:
+    """The keys of a page, and one more: thousands of rows are put in order without their texts."""
     cases = filters.narrow(of_project(member.project))
-    last = of_project(member.project).filter(uuid=after).first() if after else None
+    last = of_project(member.project).filter(uuid=after) if after else Case.objects.none()
     if filters.state == CaseState.OPEN:
         mine = Q(rated_by(member)) if filters.own else ~Q(rated_by(member))
         cases = in_order(cases.filter(mine, ~told_by(member)))
-        if last is not None:
-            cases = cases.filter(_behind(last))
+        behind = _after(*(Subquery(last.values(name)) for name in ("severity", "pair_key", "pk")))
     else:
         cases = cases.order_by("-decided_at", "-pk")
-        if last is not None and last.decided_at is not None:
-            cases = cases.filter(Q(decided_at__lt=last.decided_at) | Q(decided_at=last.decided_at, pk__lt=last.pk))
-    # The keys first: thousands of rows are put in order without their texts.
-    keys = list(cases.values_list("pk", flat=True)[: PAGE + 1])
-    found = Case.objects.select_related("item", "claimed_by__user").in_bulk(keys)
-    return [found[key] for key in keys]
+        at, pk = (Subquery(last.values(name)) for name in ("decided_at", "pk"))
+        behind = Q(decided_at__lt=at) | Q(decided_at=at, pk__lt=pk)
+    if after is not None:
+        cases = cases.filter(behind)
+    return list(cases.values_list("pk", flat=True)[: PAGE + 1])
+
+
+def _with_items(keys: Sequence[int]) -> dict[int, Case]:
+    return Case.objects.select_related("item", "claimed_by__user").in_bulk(keys)
 
 
 def _count(member: Membership, filters: Filters) -> _Counted:
@@ -322,33 +336,33 @@ def _states(groups: Sequence[_Group], filters: Filters) -> list[Choice]:
     ]
 
 
-def _confusions(
-    groups: Sequence[_Group], filters: Filters, words: Vocabulary, draws: Mapping[int, Draw]
-) -> list[Choice]:
-    """By unordered pair of labels, the worst first."""
+def _pairs(groups: Sequence[_Group], filters: Filters) -> dict[tuple[str, str], list[_Group]]:
+    """(question, unordered pair of labels) -> its groups; the worst first."""
     found: dict[tuple[str, str], list[_Group]] = {}
     for group in groups:
         if filters.takes(group, but="confusion"):
             found.setdefault((group.question, group.pair), []).append(group)
     keys = sorted(found, key=lambda key: (-max(g.worst for g in found[key]), -sum(g.count for g in found[key]), key))
-    current = (filters.question, filters.pair)
-    wanted = keys[:CONFUSIONS_SHOWN] + [key for key in keys[CONFUSIONS_SHOWN:] if key == current]
-    samples = Case.objects.in_bulk([found[key][0].sample for key in wanted])
+    return {key: found[key] for key in keys}
+
+
+def _confusions(
+    pairs: Mapping[tuple[str, str], Sequence[_Group]],
+    filters: Filters,
+    samples: Mapping[int, Case],
+    words: Vocabulary,
+    draws: Mapping[int, Draw],
+) -> list[Choice]:
     return [
         Choice(
-            title=_confusion_title(samples.get(found[key][0].sample), words, draws) or key[1],
-            count=sum(group.count for group in found[key]),
-            query=replace(filters, question=key[0], pair=key[1]).query(),
-            current=key == current,
+            title=" / ".join(words.pair(draws[sample.draw_id].wave.version_id, sample)),
+            count=sum(group.count for group in found),
+            query=replace(filters, question=question, pair=pair).query(),
+            current=(question, pair) == (filters.question, filters.pair),
         )
-        for key in keys
+        for (question, pair), found in pairs.items()
+        for sample in [samples[found[0].sample]]
     ]
-
-
-def _confusion_title(sample: Case | None, words: Vocabulary, draws: Mapping[int, Draw]) -> str:
-    if sample is None:
-        return ""
-    return " / ".join(words.pair(draws[sample.draw_id].wave.version_id, sample))
 
 
 def _strata(groups: Sequence[_Group], filters: Filters) -> list[Choice]:

@@ -1,20 +1,21 @@
 """All ratings of a project as rows of a file, in the order of serving: each revision, each question, each skip."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from annotations.enums import SAMPLES, AssignmentState, WaveKind, WaveState
 from annotations.models import Assignment, Draw, Wave, WaveItem
+from projects import bulk
 from projects.models import Project
 from projects.task_types import Json
 
-CHUNK = 1_000
+CHUNK = 2_500
 FIELDS = (
     "item",
     "item_id",
@@ -42,7 +43,8 @@ FIELDS = (
 def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
     """A row for each revision and question, and for each skip and question, in the order of serving."""
     ended = (
-        Assignment.objects.filter(item__project=project, state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
+        Assignment.objects.filter(bulk.checked("item__project", project.pk))
+        .filter(state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
         .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
         .exclude(wave_item__wave__state=WaveState.IMPORTING)
         .exclude(_of_hidden_samples(project, hidden))
@@ -52,8 +54,8 @@ def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, 
     done, last = 0, 0
     while chunk := list(ended.filter(pk__gt=last).values_list("pk", flat=True)[:CHUNK]):
         # As tuples: a million objects of seven models would cost more than all the rest.
-        rows = Assignment.objects.filter(pk__in=chunk).order_by("pk", "annotation__revisions__number")
-        for _pk, revisions in groupby(map(_Rated._make, rows.values_list(*_RATED)), attrgetter("pk")):
+        rows = ended.filter(pk__gt=last, pk__lte=chunk[-1]).order_by("pk", "annotation__revisions__number")
+        for _pk, revisions in groupby(map(_Rated._make, rows.values_list(*_RATED)), itemgetter(0)):
             done += 1
             for row in _rows_of(list(revisions), names):
                 yield done, row
@@ -81,29 +83,34 @@ class _Rated(NamedTuple):
     version: int
     wave: int
     kind: str
-    served_at: datetime
-    ended_at: datetime | None
+    served_at: str
+    ended_at: str | None
     skip_reason: str
     skip_note: str
     slot: int | None
     draw: int | None
-    submitted_at: datetime
+    submitted_at: str | None
     seconds: float
     revisions_count: int
     number: int
     answers: dict[str, Json]
     comment: str
     revision_version: int
-    revised_at: datetime
+    revised_at: str | None
     in_window: bool
+
+
+def _text(moment: str) -> Cast:
+    """A time as the database writes it, in UTC: reading four of them for every rating would cost half of the time."""
+    return Cast(moment, TextField())
 
 
 _RATED = (
     *("pk", "state", "item__uuid", "item__external_id", "member", "version", "wave_item__wave", "slot__kind"),
-    *("served_at", "ended_at", "skip_reason", "skip_note", "annotation__slot", "annotation__draw"),
-    *("annotation__submitted_at", "annotation__seconds", "annotation__revisions_count"),
+    *(_text("served_at"), _text("ended_at"), "skip_reason", "skip_note", "annotation__slot", "annotation__draw"),
+    *(_text("annotation__submitted_at"), "annotation__seconds", "annotation__revisions_count"),
     *("annotation__revisions__number", "annotation__revisions__answers", "annotation__revisions__comment"),
-    *("annotation__revisions__version", "annotation__revisions__at", "annotation__revisions__in_window"),
+    *("annotation__revisions__version", _text("annotation__revisions__at"), "annotation__revisions__in_window"),
 )
 
 
@@ -141,7 +148,7 @@ def _rows_of(revisions: Sequence[_Rated], names: _Names) -> Iterator[dict[str, J
             "measured": False,
         }
         for key in keys:
-            yield common | {"question": key} | skipped | {"submitted_at": _time(first.ended_at)}
+            yield {**common, "question": key, **skipped, "submitted_at": _time(first.ended_at)}
         return
     measured = _measured_revision(revisions)
     for revision in revisions:
@@ -156,7 +163,7 @@ def _rows_of(revisions: Sequence[_Rated], names: _Names) -> Iterator[dict[str, J
             "comment": revision.comment,
         }
         for key in keys:
-            yield common | said | {"question": key, "value": revision.answers.get(key)}
+            yield {**common, **said, "question": key, "value": revision.answers.get(key)}
 
 
 def _measured_revision(revisions: Sequence[_Rated]) -> int | None:
@@ -166,5 +173,10 @@ def _measured_revision(revisions: Sequence[_Rated]) -> int | None:
     return max((revision.number for revision in revisions if revision.in_window), default=None)
 
 
-def _time(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
+def _time(at: str | None) -> str | None:
+    """As `datetime.isoformat` has it: the databases leave out the T, PostgreSQL zeros at the end of a second's part,
+    SQLite the zone."""
+    if at is None:
+        return None
+    second, point, part = at.removesuffix("+00").partition(".")
+    return f"{second[:10]}T{second[11:]}{point}{part:0<6}+00:00" if point else f"{second[:10]}T{second[11:]}+00:00"

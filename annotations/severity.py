@@ -47,7 +47,7 @@ def distance(case: Case, draw: Draw, words: Vocabulary) -> str:
     if question is None or TASK_TYPES[question.task_type].level == "nominal":
         return ""
     if TASK_TYPES[question.task_type].level == "ordinal":
-        steps = len(question.labels.all()) - 1
+        steps = len(question.labels) - 1
         n = round(case.gap * steps)
         return ngettext("%(n)s of %(all)s step apart", "%(n)s of %(all)s steps apart", n) % {"n": n, "all": steps}
     return _("%(percent)s %% apart") % {"percent": round(100 * case.gap)}

@@ -1,10 +1,12 @@
-"""Many rows into a table at once, past the ORM, whose objects would cost more than the database does."""
+"""Many rows into a table at once, past the ORM, whose objects would cost more than the database does; and read in
+chunks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import Func, Model, Q
+from django.db.models.lookups import Exact
 
 
 def insert(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -25,6 +27,21 @@ def insert(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[An
             places = ", ".join(["%s"] * len(fields))
             sql = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608  - names of the model's, no values
             cursor.executemany(sql, cast("Sequence[Any]", iter(rows)))  # takes any iterable
+
+
+class _Checked(Func):
+    """A column as it is; in SQLite under a sign that changes nothing and keeps it from being looked up by."""
+
+    template = "%(expressions)s"
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="+%(expressions)s", **context)
+
+
+def checked(column: str, value: object) -> Q:
+    """A condition on rows that are found by their keys, chunk by chunk. SQLite, which knows no sizes, would else begin
+    with `column`, and read and sort all rows that have `value` for every chunk."""
+    return Q(Exact(_Checked(column), value))
 
 
 def refresh_statistics(*models: type[Model]) -> None:

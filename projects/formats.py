@@ -19,9 +19,9 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import PurePath
 from typing import IO, ClassVar
 
@@ -37,6 +37,8 @@ __all__ = ["FORMATS", "Format", "FormatError", "NoRows", "Record", "Row", "guess
 
 # The csv module has one limit for the whole process, and its default of 131,072 is shorter than some texts.
 csv.field_size_limit(RECORD_LIMIT)
+# Made once: `json.dumps` with options makes an encoder for every call.
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,23 +130,17 @@ class Delimited(Format):
         return self.delimiter
 
     def write(self, rows: Iterable[Mapping[str, Json]], stream: IO[bytes], fields: Sequence[str] | None = None) -> int:
+        found = iter(rows)
+        first = next(found, None)
+        columns = list(first or ()) if fields is None else list(fields)
+        begun = () if first is None else (first,)
         # \r\n, because then csv quotes a lone \r as well as a lone \n, and both come back.
         writer = csv.writer(_Utf8(stream), delimiter=self.delimiter, lineterminator="\r\n")
-        columns: list[str] | None = None
-        if fields is not None:
-            columns = list(fields)
+        if columns:
             writer.writerow(columns)
-        count = 0
-        for row in rows:
-            if columns is None:
-                columns = list(row)
-                writer.writerow(columns)
-            unknown = [name for name in row if name not in columns]
-            if unknown:
-                raise ValueError(f"Row {count + 1} has {unknown[0]!r}, which is none of the columns {columns}.")
-            writer.writerow([_cell(row.get(name)) for name in columns])
-            count += 1
-        return count
+        counted = count(1)
+        writer.writerows(map(_cells(columns), chain(begun, found), counted))
+        return next(counted) - 1
 
 
 class Csv(Delimited):
@@ -185,11 +181,11 @@ class JsonLines(Format):
             raise FormatError("The file holds nothing but white space: export it again, one JSON object a line.")
 
     def write(self, rows: Iterable[Mapping[str, Json]], stream: IO[bytes], fields: Sequence[str] | None = None) -> int:
-        count = 0
+        written = 0
         for row in rows:
             stream.write(f"{_dump(row, fields)}\n".encode())
-            count += 1
-        return count
+            written += 1
+        return written
 
 
 class JsonArray(Format):
@@ -212,11 +208,11 @@ class JsonArray(Format):
             raise FormatError("The array is empty: export it again, with one object for each row.")
 
     def write(self, rows: Iterable[Mapping[str, Json]], stream: IO[bytes], fields: Sequence[str] | None = None) -> int:
-        count = 0
-        for count, row in enumerate(rows, start=1):
-            stream.write(f"{'[' if count == 1 else ','}\n{_dump(row, fields)}".encode())
-        stream.write(b"\n]\n" if count else b"[]\n")
-        return count
+        written = 0
+        for written, row in enumerate(rows, start=1):
+            stream.write(f"{'[' if written == 1 else ','}\n{_dump(row, fields)}".encode())
+        stream.write(b"\n]\n" if written else b"[]\n")
+        return written
 
 
 FORMATS: dict[str, Format] = {file_format.key: file_format for file_format in (Csv(), Tsv(), JsonArray(), JsonLines())}
@@ -271,11 +267,28 @@ def _quoting_problem(error: csv.Error, number: int) -> str:
     return f"Line {number} cannot be read: {message}."
 
 
+def _cells(columns: Sequence[str]) -> Callable[[Mapping[str, Json], int], list[str]]:
+    """What makes the cells of a row, given its number; a row with another column is an error."""
+    known = frozenset(columns)
+
+    def cells(row: Mapping[str, Json], number: int) -> list[str]:
+        if not row.keys() <= known:
+            unknown = next(name for name in row if name not in known)
+            raise ValueError(f"Row {number} has {unknown!r}, which is none of the columns {columns}.")
+        # The common ones here: a call for each of twenty columns would cost more than all the rest.
+        values = map(row.get, columns)
+        return [value if type(value) is str else "" if value is None else _cell(value) for value in values]
+
+    return cells
+
+
 def _cell(value: Json) -> str:
     """The text of a value: a text as it is, nothing as the empty cell, all else as JSON has it."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(int(value)) if isinstance(value, int) else _json(value)
 
 
 class _Utf8:
@@ -297,4 +310,4 @@ def _row(text: str, number: int, where: str) -> Row:
 
 def _dump(row: Mapping[str, Json], fields: Sequence[str] | None) -> str:
     record = dict(row) if fields is None else {name: row.get(name) for name in fields}
-    return json.dumps(record, ensure_ascii=False, allow_nan=False)
+    return _json(record)

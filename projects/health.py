@@ -2,10 +2,13 @@
 
 import logging
 import time
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -24,15 +27,19 @@ def beat(at: datetime | None = None, *, note: str = "", name: str = WORKER) -> N
     Heartbeat.objects.update_or_create(name=name, defaults={"at": at or timezone.now(), "note": note[:300]})
 
 
-def late(at: datetime | None = None, *, since: datetime | None = None) -> list[str]:
+def late(
+    at: datetime | None = None, *, since: datetime | None = None, signs: Mapping[str, datetime | None] | None = None
+) -> list[str]:
     """The banner's sentences; none while worker and beat are seen often enough.
 
     `since` (when this process started) gives them time to start beside it, also where their last signs are old. The
     worker is asked by the beat: while that is silent, nothing can be said about the worker, and only the beat is named.
+    `signs`: when each was last seen, where that is known already.
     """
     at, since = at or timezone.now(), since or _started_at
     patience = timedelta(seconds=max(120, settings.SWEEP_SECONDS * 3))
-    signs = dict(Heartbeat.objects.values_list("name", "at"))
+    if signs is None:
+        signs = dict(Heartbeat.objects.values_list("name", "at"))
     clock, worker = signs.get(CLOCK), signs.get(WORKER)
     if at - max(clock or since, since) > patience:
         return [_clock_sentence(clock, at)]
@@ -44,14 +51,35 @@ def late(at: datetime | None = None, *, since: datetime | None = None) -> list[s
 def banner() -> list[str]:
     """`late` for every page: asked of the database every few seconds, and never the reason that a page fails."""
     global _remembered
-    asked_at, sentences = _remembered
-    if not asked_at or time.monotonic() - asked_at > settings.BANNER_SECONDS:
+    sentences = _remembered[1]
+    if _is_due():
         try:
             sentences = late()
         except DatabaseError as error:
             logger.warning("The signs of life cannot be read: %s", error)
         _remembered = (time.monotonic(), sentences)
     return sentences
+
+
+def asked() -> dict[str, Subquery]:
+    """The signs of life as values of another query that a page makes anyway; none while they are remembered."""
+    if not _is_due():
+        return {}
+    rows = {name: Heartbeat.objects.filter(name=name).values("at") for name in (WORKER, CLOCK)}
+    return {f"sign_of_{name}": Subquery(seen) for name, seen in rows.items()}
+
+
+def told(row: Mapping[str, Any]) -> None:
+    """What `asked` found."""
+    global _remembered
+    signs = {name: row[f"sign_of_{name}"] for name in (WORKER, CLOCK) if f"sign_of_{name}" in row}
+    if signs:
+        _remembered = (time.monotonic(), late(signs=signs))
+
+
+def _is_due() -> bool:
+    asked_at, _sentences = _remembered
+    return not asked_at or time.monotonic() - asked_at > settings.BANNER_SECONDS
 
 
 def _worker_sentence(seen: datetime | None, at: datetime) -> str:

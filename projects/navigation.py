@@ -1,13 +1,16 @@
 """The entries of the frame: which pages a member can open, with a count beside some of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import CharField, IntegerField, QuerySet, Subquery, Value
+from django.db.models.functions import Cast, Concat
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from projects import access
+from projects import access, health
 from projects.enums import Action
 from projects.models import Membership
 
@@ -33,6 +36,14 @@ class Link:
     beside: str
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a page of a project: its entries, and the viewer's projects, for the switch."""
+
+    links: list[Link]
+    memberships: list[Membership]
+
+
 ENTRIES = (
     Entry("home", _("Overview"), "agreement:home", Action.SEE_AGREEMENT),
     Entry("label", _("Label"), "annotations:label", Action.LABEL),
@@ -48,23 +59,31 @@ ENTRIES = (
     Entry("settings", _("Settings"), "projects:settings", Action.SETTINGS),
 )
 
-# What stands beside an entry: a count of what waits, or the guideline's number. Empty, 0 and None show nothing.
-Beside = Callable[[Membership], int | str | None]
+# What stands beside an entry: the rows that wait, to be counted, or a value. Empty, 0 and NULL show nothing.
+Beside = Callable[[Membership], "QuerySet[Any] | Subquery"]
 BESIDE: dict[str, Beside] = {}
 
 
 def beside(key: str, function: Beside) -> None:
     """Let `function(member)` say what stands beside the entry `key`; called in an app's `AppConfig.ready`.
 
-    It runs on every page of a project, so it may cost one cheap query, and must tell nobody what they may not see.
+    All of them are asked in the one query of the frame, on every page of a project: they have to be cheap, and must
+    tell nobody what they may not see.
     """
     BESIDE[key] = function
 
 
-def newest_number(member: Membership) -> str:
+class _Count(Subquery):
+    """How many rows there are, as a value of another query."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+
+def newest_number(member: Membership) -> Subquery:
     """The number of the guideline that is labelled under now."""
-    newest = member.project.versions.published().newest_first().only("major", "minor").first()
-    return newest.number if newest else ""
+    number = Concat(Cast("major", CharField()), Value("."), Cast("minor", CharField()))
+    return Subquery(member.project.versions.published().newest_first().values(number_shown=number)[:1])
 
 
 def url_of(name: str, member: Membership) -> str:
@@ -75,16 +94,27 @@ def url_of(name: str, member: Membership) -> str:
         return ""
 
 
-def links(member: Membership, current: str = "") -> list[Link]:
-    """The entries that `member` can use, in the frame's order."""
+def frame(member: Membership, current: str = "") -> Frame:
+    """The entries that `member` can use, in the frame's order, and their projects: one query, which brings the signs
+    of life for the banner too, when it is time to look for them."""
     allowed = access.actions(member)
     shown = [(entry, url_of(entry.url_name, member)) for entry in ENTRIES if entry.action in allowed]
-    return [Link(e.key, e.title, url, e.key == current, _said(e.key, member)) for e, url in shown if url]
+    asked = {f"beside_{e.key}": _value(BESIDE[e.key](member)) for e, url in shown if url and e.key in BESIDE}
+    if Action.SEE_ITEMS in allowed:
+        asked |= health.asked()
+    memberships = list(access.projects_of(member.user).annotate(**asked)) if member.user else []
+    said = vars(memberships[0]) if memberships else {}
+    health.told(said)
+    links = [Link(e.key, e.title, url, e.key == current, _said(said, e.key)) for e, url in shown if url]
+    return Frame(links, memberships)
 
 
-def _said(key: str, member: Membership) -> str:
-    said = BESIDE[key](member) if key in BESIDE else None
-    return str(said) if said else ""
+def _value(found: "QuerySet[Any] | Subquery") -> Subquery:
+    return found if isinstance(found, Subquery) else _Count(found.order_by().values("pk"))
+
+
+def _said(said: Mapping[str, Any], key: str) -> str:
+    return str(said.get(f"beside_{key}") or "")
 
 
 def start(member: Membership) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
 from django.utils.safestring import SafeString, mark_safe
 
 from projects import prose, styles
@@ -131,11 +132,11 @@ class Reading:
 
 
 def reading(version: GuidelineVersion, own: Mapping[str, Mapping[str, str]] | None = None) -> Reading:
-    """The version, to be read. Four queries; a published one is kept in memory, and then it is one: the styles.
+    """The version, to be read. Three queries, for one whose project is at hand; a published one is kept in memory.
 
     own : a member's own keys (`Membership.hotkeys`), for a sheet that this member works on
     """
-    return _dressed_reading(version, styles.with_own(styles.chosen(version.project_id), own or {}))
+    return _dressed_reading(version, styles.with_own(styles.kept(version.project), own or {}))
 
 
 def reading_for(member: Membership, version: GuidelineVersion) -> Reading:
@@ -197,8 +198,15 @@ Made = tuple[SafeString, tuple[QuestionReading, ...], tuple[ExampleReading, ...]
 
 
 def content_rows(version: GuidelineVersion) -> Rows:
-    """The questions with their labels prefetched, and the examples."""
+    """The questions with their labels prefetched, and the examples; from memory after `read_ahead`."""
+    if "questions" in getattr(version, "_prefetched_objects_cache", {}):
+        return list(version.questions.all()), list(version.examples.all())
     return list(version.questions.prefetch_related("labels")), list(version.examples.all())
+
+
+def read_ahead(version: GuidelineVersion) -> None:
+    """Read all that the version says once, for a page that looks at it several times and changes nothing."""
+    prefetch_related_objects([version], "questions__labels", "examples")
 
 
 @lru_cache(maxsize=KEPT_IN_MEMORY)

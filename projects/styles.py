@@ -33,7 +33,10 @@ class Style(NamedTuple):
 
 def chosen(project: Project | int) -> dict[tuple[str, str], Style]:
     """(question key, label key) -> what somebody chose for it; empty where nothing was."""
-    rows = LabelStyle.objects.filter(project=project)
+    return _by_label(LabelStyle.objects.filter(project=project))
+
+
+def _by_label(rows: Iterable[LabelStyle]) -> dict[tuple[str, str], Style]:
     return {(row.question_key, row.label_key): Style(row.colour, row.hotkey) for row in rows}
 
 
@@ -44,7 +47,7 @@ def kept(project: Project) -> dict[tuple[str, str], Style]:
 
 @lru_cache(maxsize=64)
 def _kept(project: UUID, _revision: int) -> dict[tuple[str, str], Style]:
-    return chosen(Project.objects.get(uuid=project))
+    return _by_label(LabelStyle.objects.filter(project__uuid=project))
 
 
 def with_own(
@@ -142,6 +145,7 @@ def set_styles(project: Project, question_key: str, wanted: Mapping[str, Style])
             defaults={"colour": style.colour, "hotkey": style.hotkey},
         )
     Project.objects.filter(pk=project.pk).update(styles_revision=F("styles_revision") + 1)
+    project.refresh_from_db(fields=["styles_revision"])
 
 
 def _label_sets(project: Project, question_key: str) -> list[list[Label]]:

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -193,7 +192,8 @@ def cell(request: HttpRequest, project: UUID, draw: UUID, question: str, one: st
     if one not in labels or other not in labels:
         raise Http404(_("This question has no such label."))
     rows = cells.wave_items(found, asked, labels[one], labels[other])
-    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    after = _after(request)
+    found_items = list(rows.filter(pk__gt=after)[: PAGE + 1])
     context = {
         "member": member,
         "nav": "agreement",
@@ -201,11 +201,21 @@ def cell(request: HttpRequest, project: UUID, draw: UUID, question: str, one: st
         "question": asked,
         "one": labels[one],
         "other": labels[other],
-        "page": page,
-        "items": cells.describe(found, asked, list(page.object_list)),
+        "total": rows.count(),
+        "items": cells.describe(found, asked, found_items[:PAGE]),
+        "more": found_items[PAGE - 1].pk if len(found_items) > PAGE else None,
+        "later": after > 0,
         "examples": effects.written_for(member.project, question, one, other) if one != other else [],
     }
     return render(request, "agreement/cell.html", context)
+
+
+def _after(request: HttpRequest) -> int:
+    """The key behind which a page begins; 0 for the first."""
+    text = request.GET.get("after") or "0"
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise Http404(_("There is no such page."))
+    return int(text)
 
 
 @login_required

@@ -30,9 +30,9 @@ def start(member: Membership) -> str:
 
 
 @register.simple_tag
-def entries(member: Membership | None, current: str = "") -> list[navigation.Link]:
-    """`{% entries member nav as links %}`"""
-    return navigation.links(member, current) if member else []
+def frame(member: Membership | None, current: str = "") -> navigation.Frame | None:
+    """`{% frame member nav as around %}`: entries and projects, on the pages of a project."""
+    return navigation.frame(member, current) if member else None
 
 
 @register.simple_tag

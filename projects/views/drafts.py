@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from projects import access, drafts, guidelines, prose
+from projects import access, drafts, guidelines, prose, reading
 from projects.enums import Action
 from projects.errors import DomainError, StaleText
 from projects.forms.guideline import TextForm
@@ -36,6 +36,8 @@ def on_draft(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             )
         if draft is None:
             return redirect("projects:guideline", project)
+        if request.method in ("GET", "HEAD"):
+            reading.read_ahead(draft)
         return view(request, member, draft, **kwargs)
 
     return found
