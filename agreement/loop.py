@@ -1,8 +1,9 @@
 """The loop of a project as its home draws it: where it is, the count at each station, and the viewer's next step."""
 
+from collections import Counter
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Subquery
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,7 +17,7 @@ from annotations.enums import CaseState, WaveState
 from annotations.models import Draw, Wave
 from projects import access, guidelines, navigation
 from projects.enums import Action, VersionState
-from projects.models import GuidelineVersion, Label, Membership
+from projects.models import GuidelineVersion, Label, Membership, Question
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,11 @@ def facts(member: Membership) -> Facts:
     version = guidelines.newest(project)
     draft = project.versions.filter(state=VersionState.DRAFT).select_related("based_on").first()
     wave = _current_wave(member)
-    draw = _draw_of(wave)
+    draw = getattr(wave, "draw", None)
     sees = draw is not None and draws.may_see_figures(draw, member)
     run = _first_run(draw) if draw is not None and sees else None
     measured = draw if draw is not None and not draw.is_open else _last_closed(member)
-    counts = dict(cases.of_project(project).values_list("state").annotate(Count("pk")).order_by("state"))
+    counts, mine, confusion = _conflicts_of(member)
     return Facts(
         version=version,
         draft=draft,
@@ -83,9 +84,9 @@ def facts(member: Membership) -> Facts:
         final=run if measured is draw else _first_run(measured),
         decision=overview.decisions([measured]).get(measured.pk) if measured else None,
         open_cases=counts.get(CaseState.OPEN, 0),
-        mine=cases.open_count(member) if counts.get(CaseState.OPEN) else 0,
+        mine=mine,
         decided_cases=counts.get(CaseState.DECIDED, 0),
-        confusion=_confusion(member) if counts.get(CaseState.OPEN) else None,
+        confusion=confusion,
     )
 
 
@@ -152,16 +153,12 @@ def _step(member: Membership, sentence: str, action: str, name: str, allowed: bo
 
 def _current_wave(member: Membership) -> Wave | None:
     """The newest wave; of panels that were opened together one that still labels, as long as there is one."""
-    newest = member.project.waves.select_related("version", "panel").order_by("-number").first()
+    waves = member.project.waves.select_related("version", "project", "draw", "panel").defer("draw__population")
+    newest = waves.order_by("-number").first()
     if newest is None or newest.state != WaveState.CLOSED or not hasattr(newest, "panel"):
         return newest
-    beside = member.project.waves.unfinished().filter(panel__split=newest.panel.split_id)
-    return beside.select_related("version", "panel").order_by("-number").first() or newest
-
-
-def _draw_of(wave: Wave | None) -> Draw | None:
-    rows = Draw.objects.filter(wave=wave).select_related("wave__version", "wave__project").defer("population")
-    return rows.first() if wave else None
+    beside = waves.filter(state__in=[WaveState.OPENING, WaveState.OPEN], panel__split=newest.panel.split_id)
+    return beside.order_by("-number").first() or newest
 
 
 def _last_closed(member: Membership) -> Draw | None:
@@ -172,8 +169,8 @@ def _last_closed(member: Membership) -> Draw | None:
 def _first_run(draw: Draw | None) -> Run | None:
     if draw is None:
         return None
-    first = draw.wave.version.questions.values_list("key", flat=True).first()
-    return runs.newest(draw, first) if first else None
+    first = Question.objects.filter(version=draw.wave.version_id).order_by("order", "pk").values("key")[:1]
+    return runs.newest(draw, Subquery(first))
 
 
 def _new_examples(draft: GuidelineVersion | None) -> int:
@@ -184,17 +181,25 @@ def _new_examples(draft: GuidelineVersion | None) -> int:
     return draft.examples.exclude(lineage__in=draft.based_on.examples.values_list("lineage")).count()
 
 
-def _confusion(member: Membership) -> tuple[str, str, int] | None:
-    """The commonest pair of labels among the open conflicts, by name."""
-    rows = cases.for_member(member)
-    common = rows.values("question_key", "pair_key").annotate(n=Count("pk")).order_by("-n", "pair_key").first()
-    if common is None:
-        return None
-    keys = common["pair_key"].split("|")
-    named = Label.objects.filter(question__version__project=member.project, question__key=common["question_key"])
+def _conflicts_of(member: Membership) -> tuple[Counter[str], int, tuple[str, str, int] | None]:
+    """How many conflicts there are in each state, how many `member` may decide, and of these the commonest pair of
+    labels, by name."""
+    counts, mine = Counter[str](), Counter[tuple[str, str]]()
+    rows = cases.of_project(member.project).annotate(theirs=cases.decided_by(member)).order_by()
+    for state, question, pair, theirs, n in rows.values_list("state", "question_key", "pair_key", "theirs").annotate(
+        Count("pk")
+    ):
+        counts[state] += n
+        if state == CaseState.OPEN and theirs:
+            mine[question, pair] += n
+    if not mine:
+        return counts, 0, None
+    (question, pair), n = min(mine.items(), key=lambda one: (-one[1], one[0][1]))
+    keys = pair.split("|")
+    named = Label.objects.filter(question__version__project=member.project, question__key=question)
     names = dict(named.filter(key__in=keys).order_by("pk").values_list("key", "name"))
     one, other = (names.get(key, key) for key in (keys[0], keys[-1]))
-    return one, other, common["n"]
+    return counts, mine.total(), (one, other, n)
 
 
 def _conflicts(known: Facts, *, allowed: bool) -> str:

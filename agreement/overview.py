@@ -1,6 +1,6 @@
 """The list of a project's draws: a row per draw, grouped by guideline version, and a picture of the versions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,10 +15,9 @@ from agreement.gate_pages import Gate
 from agreement.models import GateDecision, Run
 from agreement.protocol import Protocol, QuestionRule
 from agreement.worded import Figure
-from annotations import draws
 from annotations.enums import DrawState
 from annotations.models import Draw
-from projects.models import Membership, Project, Question
+from projects.models import Project, Question
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,10 @@ def draws_of(project: Project) -> list[Draw]:
 
 
 def sections(
-    member: Membership, questions: Iterable[Question], found: Sequence[Draw], gates: Iterable[GateRow]
+    visible: Collection[int], questions: Iterable[Question], found: Sequence[Draw], gates: Iterable[GateRow]
 ) -> list[Section]:
-    """One section per question, with what `member` may see."""
+    """One section per question, with the figures of those draws that are `visible`."""
     newest, said = runs.newest_of(found), {row.draw.pk: row.gate for row in gates}
-    visible = {draw.pk for draw in found if draws.may_see_figures(draw, member)}
     asked = _asked(found)
     return [
         _section(question, [draw for draw in found if (draw.pk, question.key) in asked], newest, said, visible)
@@ -79,19 +77,15 @@ def sections(
     ]
 
 
-def gate_rows(member: Membership, questions: Iterable[Question], found: Sequence[Draw]) -> list[GateRow]:
-    """The gates of the draws that `member` may know of, the newest first, each with all it ever decided."""
+def gate_rows(visible: Collection[int], questions: Iterable[Question], found: Sequence[Draw]) -> list[GateRow]:
+    """The gates of the draws that are `visible`, the newest first, each with all it ever decided."""
     log: dict[int, list[GateDecision]] = {}
     rows = GateDecision.objects.filter(draw__in=list(found)).select_related("by__user").order_by("at", "pk")
     for decision in rows:
         log.setdefault(decision.draw_id, []).append(decision)
     asked = list(questions)
     told = (draw for draw in reversed(found) if draw.state != DrawState.ABANDONED)
-    return [
-        GateRow(draw, gate_pages.of(draw, log.get(draw.pk, []), asked))
-        for draw in told
-        if draws.may_see_figures(draw, member)
-    ]
+    return [GateRow(draw, gate_pages.of(draw, log.get(draw.pk, []), asked)) for draw in told if draw.pk in visible]
 
 
 def shows(found: Iterable[Section], draw: Draw) -> bool:
@@ -131,7 +125,7 @@ def _section(
     found: Sequence[Draw],
     newest: dict[tuple[int, str], Run],
     gates: dict[int, Gate],
-    visible: set[int],
+    visible: Collection[int],
 ) -> Section:
     rows, readings, comparisons = [], [], list[str]()
     for draw in found:

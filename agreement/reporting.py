@@ -117,8 +117,9 @@ def paper(member: Membership, scope: Scope, questions: Sequence[Question]) -> Pa
     closed = [draw for draw in overview.draws_of(member.project) if draw.state == DrawState.CLOSED]
     versions = list(dict.fromkeys(draw.wave.version.number for draw in closed))
     found = [draw for draw in closed if scope.holds(draw)]
-    gates = overview.gate_rows(member, questions, found)
-    sections = overview.sections(member, questions, found, gates)
+    visible = {draw.pk for draw in found}  # closed ones are anybody's
+    gates = overview.gate_rows(visible, questions, found)
+    sections = overview.sections(visible, questions, found, gates)
     sheets = list(_sheets(member, scope, found, closed))
     return Paper(member.project, scope, versions, len(found), gates, sheets, sections)
 

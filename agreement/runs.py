@@ -42,12 +42,16 @@ def stale(at: datetime) -> list[Draw]:
 
 def is_stale(draw: Draw, *, at: datetime) -> bool:
     """Whether the figures of `draw` lag behind its ratings; a page asks for a computation then."""
-    seen = _stamped(Draw.objects.filter(pk=draw.pk).exclude(state=DrawState.ABANDONED), at).first()
-    if seen is None:
-        return False
-    if seen.is_open:
-        return _differs(seen)
-    return not is_final(seen)
+    return bool(lagging([draw], at=at))
+
+
+def lagging(draws: Iterable[Draw], *, at: datetime) -> list[Draw]:
+    """Those of some draws whose figures lag behind: one query for all that are not final."""
+    asked = {draw.pk: draw for draw in draws if draw.is_open or not is_final(draw)}
+    if not asked:
+        return []
+    seen = _stamped(Draw.objects.filter(pk__in=asked).exclude(state=DrawState.ABANDONED), at)
+    return [asked[one.pk] for one in seen if (_differs(one) if one.is_open else not is_final(one))]
 
 
 def is_final(draw: Draw) -> bool:
@@ -92,7 +96,7 @@ def prune(draw: Draw) -> None:
     Run.objects.filter(pk__in=list(ranked.values_list("pk", flat=True))).delete()
 
 
-def newest(draw: Draw, question_key: str) -> Run | None:
+def newest(draw: Draw, question_key: str | Subquery) -> Run | None:
     """The newest figures of a draw and question; the final ones once the draw is closed and computed."""
     return draw.runs.filter(question_key=question_key).order_by("-created_at", "-pk").first()
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -43,9 +43,14 @@ def told_by(member: Membership) -> Exists:
     return Exists(waiting.filter(by=member))
 
 
+def decided_by(member: Membership) -> "ExpressionWrapper[Q]":
+    """As a value of open cases: whether `member` may decide it. All but those on items that they rated, and those on
+    which they have said what they think and another lead is still to."""
+    return ExpressionWrapper(Q(~rated_by(member), ~told_by(member)), output_field=BooleanField())
+
+
 def for_member(member: Membership) -> CaseQuerySet:
-    """The open conflicts that `member` may decide: all but those on items that they rated, and those on which they
-    have said what they think and another lead is still to."""
+    """The open conflicts that `member` may decide."""
     return of_project(member.project).open().filter(~rated_by(member), ~told_by(member))
 
 
@@ -238,7 +243,7 @@ class Vocabulary:
         question = self.question(version, key)
         if question is None:
             return canonical(value)
-        named = question.kind.describe(value, question.labels)
+        named = question.say(value)
         return named if len(named) <= LONGEST_NAME else f"{named[: LONGEST_NAME - 1]}…"
 
     def pair(self, version: int, case: Case) -> list[str]:

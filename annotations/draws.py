@@ -4,6 +4,7 @@ Lock order everywhere in `annotations`: assignment, slot, membership, annotation
 last, since every submit writes it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -259,6 +260,12 @@ def may_see_figures(draw: Draw, member: Membership) -> bool:
     if not draw.is_open or Role.ANNOTATOR not in access.roles(member):
         return True
     return Seat.objects.filter(wave=draw.wave_id, member=member, gave_up_at__isnull=False).exists()
+
+
+def visible(found: Iterable[Draw], member: Membership) -> set[int]:
+    """Those of some draws whose figures `member` may see: `may_see_figures` of all of them, in one query at most."""
+    keys = {draw.pk for draw in found}
+    return keys - set(hidden_from(member).filter(pk__in=keys).values_list("pk", flat=True))
 
 
 def hidden_from(member: Membership) -> QuerySet[Draw]:

@@ -142,6 +142,7 @@ def entries(rows: Iterable[Annotation], project: Project, *, at: datetime) -> li
     made = []
     for row in rows:
         if row.version_id not in read:
+            row.version.project = project  # at hand here, and else asked for once for each version
             read[row.version_id] = reading.reading(row.version)
         made.append(
             Entry(

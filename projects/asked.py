@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from projects.models import Question
-from projects.task_types import TASK_TYPES, TaskType
+from projects.task_types import TASK_TYPES, Json, TaskType
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,10 @@ class Asked:
     @property
     def kind(self) -> TaskType:
         return TASK_TYPES[self.task_type]
+
+    def say(self, value: Json) -> str:
+        """A value in the words of the labels."""
+        return self.kind.describe(value, self.labels)
 
     @cached_property
     def keys(self) -> frozenset[str]:

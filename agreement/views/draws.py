@@ -61,13 +61,14 @@ def agreement(request: HttpRequest, project: UUID) -> HttpResponse:
     at = timezone.now()
     found = overview.draws_of(member.project)
     questions = protocols.current_questions(member.project)
-    gate_rows = overview.gate_rows(member, questions, found)
-    sections = overview.sections(member, questions, found, gate_rows)
-    for draw in (draw for draw in found if draw.is_open or not runs.is_final(draw)):
+    visible = draws.visible(found, member)
+    gate_rows = overview.gate_rows(visible, questions, found)
+    sections = overview.sections(visible, questions, found, gate_rows)
+    for draw in found:
         if draw.is_open and overview.shows(sections, draw):
             draws.look(draw, by=member, at=at)
-        if runs.is_stale(draw, at=at):
-            tasks.ask_recompute(draw.pk)
+    for draw in runs.lagging(found, at=at):
+        tasks.ask_recompute(draw.pk)
     context = {"member": member, "nav": "agreement", "sections": sections, "draws": found, "gates": gate_rows}
     context["step"] = loop.next_step(member, loop.facts(member))[1]
     return render(request, "agreement/agreement.html", context)

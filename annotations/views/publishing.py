@@ -96,7 +96,7 @@ def conflicts(request: UserRequest, member: Membership, draft: GuidelineVersion)
         "unanswered": unanswered[:BESIDE_SHOWN] if beside else unanswered,
         "more": len(unanswered[BESIDE_SHOWN:]) if beside else 0,
         "answered": answered,
-        "asked": set(draft.questions.values_list("key", flat=True)),
+        "asked": {question.key for question in draft.questions.all()},
     }
     name = "_conflicts" if beside else "conflicts"
     response = render(request, f"annotations/publishing/{name}.html", context)
