@@ -121,7 +121,7 @@ class Dossier:
 
 def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
     """The page of `case` (from `find`) as `member` sees it."""
-    question = question_of(case)
+    question = question_of(case, member)
     resolutions = list(case.resolutions.select_related("by__user", "reopened_by__user", "example__version"))
     standing = next((resolution for resolution in resolutions if resolution.standing), None)
     reopened = sorted((one for one in resolutions if not one.standing), key=lambda one: one.at)
@@ -214,11 +214,12 @@ def _has_open_sibling(case: Case) -> bool:
 
 def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:
     """(label, comment) of the measured ratings that are not shown as A and B; by label, never by rater."""
-    rows = Annotation.objects.filter(draw=case.draw_id, wave_item=case.wave_item_id, slot__isnull=False)
+    # By item alone: a database that goes by the draw would look at every rating of it.
+    rows = Annotation.objects.filter(wave_item=case.wave_item_id, slot__isnull=False)
     given = [
         (row.answers[case.question_key], row.comment)
         for row in rows.exclude(pk__in=[case.first_id, case.second_id])
-        if row.answers.get(case.question_key) is not None
+        if row.draw_id == case.draw_id and row.answers.get(case.question_key) is not None
     ]
     order = {label.key: label.order for label in question.labels}
     given.sort(key=lambda pair: (order.get(canonical(pair[0]), len(order)), canonical(pair[0]), pair[1]))

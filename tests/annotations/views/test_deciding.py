@@ -224,7 +224,11 @@ def test_to_the_page_itself_a_decision_answers_with_the_next_address_and_one_sen
     answer = leading.post(deed("resolve", case) + "?question=intent", DECISION, headers=HTMX)
 
     assert (answer.status_code, answer["HX-Redirect"]) == (200, deed("case", following) + "?question=intent")
-    assert text(answer).strip() == '<p class="notice notice--success" data-left="2">Decided. 2 conflicts are left.</p>'
+    again = deed("case", case) + "?question=intent"
+    assert text(answer).strip() == (
+        '<p class="notice notice--success" data-left="2">Decided. 2 conflicts are left. '
+        f'<a data-last href="{again}">Look at it again</a> <kbd class="kbd">z</kbd></p>'
+    )
     assert "HX-Request" in answer["Vary"]
     assert "Decided." not in text(leading.get(answer["HX-Redirect"]))
 
@@ -250,7 +254,8 @@ def test_rationales_used_before_are_offered_with_their_cause(leading, case, lead
 
     page = text(leading.get(deed("case", case)))
 
-    assert 'data-cause="slip" data-text="It asks for a remedy."' in page
+    entry = 'data-cause="slip" data-value="&quot;complaint&quot;" data-text="It asks for a remedy." data-of-pair>'
+    assert entry in page
     assert "Decided before" in page
 
 
