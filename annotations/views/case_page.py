@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import adjudication, cases, inquiries, opinions, precedents, queue, together
+from annotations import adjudication, cases, inquiries, opinions, precedents, queue, severity, together
 from annotations.adjudication import ExampleText
 from annotations.forms.adjudication import (
     DecisionForm,
@@ -40,6 +40,8 @@ def page(request: HtmxRequest, member: Membership, case: Case, *, status: int = 
         "case": case,
         "query": filters.query(),
         "beside": queue.beside(member, filters, case, at=timezone.now()),
+        "apart": severity.apart(dossier.question.task_type, len(dossier.question.labels), case.gap),
+        "siblings": cases.siblings(case),
         "similar": precedents.similar(case, dossier.question),
         "opinions": [
             (

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, sync_playwright
 
 from tests.benchmarks.labelling_by_keyboard import DATA
-from tests.browser.conftest import ARGUMENTS, CHROMIUM
+from tests.browser.chromium import ARGUMENTS, CHROMIUM
 from tests.stack import Stack
 
 PASSWORD = "correct horse battery"
