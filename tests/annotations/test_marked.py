@@ -42,7 +42,8 @@ def test_marks_name_their_label_and_everything_is_escaped():
     html = shown([span(2, 14)], [span(2, 14)])
 
     assert html == [
-        'text: I <mark class="said" style="--label: #123456"><bdi class="said-name">Praise &lt;3</bdi>like the map</mark>'
+        'text: I <mark class="said" style="--label: #123456"><bdi class="said-name">Praise &lt;3</bdi>'
+        "like the map</mark>"
         " &amp; hate the list"
     ]
 
