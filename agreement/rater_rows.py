@@ -94,7 +94,7 @@ def pairs(result: Mapping[str, Any], names: Mapping[str, str], *, by_rater: bool
     First stands the statistic that is drawn: the headline, or the kappa with the protocol's `weights`, where there is.
     """
     found = sorted(result["pairs"], key=lambda pair: [people.in_order(name) for name in _names(pair, names)])
-    keys = _drawn_first(result, weights)
+    keys = _in_order(result, weights)
     first: list[Entry] = [pair["statistics"].get(keys[0]) or {"n": pair["n"]} for pair in found] if keys else []
     large = [
         worded.ends(entry) if min(entry["n"], pair["n"]) >= PAIR_MINIMUM else (None, None, None)
@@ -130,7 +130,12 @@ def _names(pair: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
     return sorted((names.get(rater, rater) for rater in pair["raters"]), key=people.in_order)
 
 
-def _drawn_first(result: Mapping[str, Any], weights: str | None) -> list[str]:
+def drawn_first(result: Mapping[str, Any]) -> str:
+    """The statistic of pairs that stands first; empty where no pair has one."""
+    return next(iter(_in_order(result, None)), "")
+
+
+def _in_order(result: Mapping[str, Any], weights: str | None) -> list[str]:
     """The statistics of pairs, with the one in front that says the same as the headline."""
     keys = list(result["pairs"][0]["statistics"]) if result["pairs"] else []
     wanted = [result["headline"]["key"], f"weighted_kappa_{weights}" if weights else ""]

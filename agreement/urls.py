@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agreement.views import draws, effects, home, label_changes, planning, protocol, reports, samples
+from agreement.views import decisions, draws, effects, home, label_changes, planning, protocol, reports, samples
 
 app_name = "agreement"
 urlpatterns = [
@@ -11,6 +11,7 @@ urlpatterns = [
     path("p/<uuid:project>/agreement/", draws.agreement, name="agreement"),
     path("p/<uuid:project>/agreement/report/", reports.report, name="report"),
     path("p/<uuid:project>/agreement/report/<slug:kind>/", reports.file, name="report-file"),
+    path("p/<uuid:project>/adjudication/report/", decisions.decisions, name="decisions"),
     path("p/<uuid:project>/samples/<uuid:sample>/", samples.sample, name="sample"),
     path("p/<uuid:project>/waves/<uuid:wave>/checks/", samples.checks, name="wave-checks"),
     path("p/<uuid:project>/planning/", planning.planning, name="planning"),

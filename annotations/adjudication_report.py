@@ -6,7 +6,7 @@ Of decided cases only. While a case is open nothing here is made of it.
 from collections import Counter
 from dataclasses import dataclass
 
-from django.db.models import Count, Min
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 
 from annotations import cases, opinions
 from annotations.conflicts import canonical
@@ -40,6 +40,7 @@ class Beside:
     """An annotator's measured ratings beside the decisions on the same items: adjudicated items only, which are the
     hard ones. `same` and `share` are None where they are fewer than five."""
 
+    rater: str
     name: str
     n: int
     same: int | None
@@ -58,26 +59,35 @@ class Report:
     opinions: Agreement
 
     @property
+    def lacking(self) -> int:
+        """Of how many of them the guideline left the answer open."""
+        return sum(one.lacking for one in self.confusions)
+
+    @property
     def cause_names(self) -> list[str]:
         return [name for name, _n in self.causes]
 
 
-def report(project: Project) -> Report:
-    """The figures of a project; the number of queries depends on the draws and versions, not on the cases."""
-    confusions = _confusions(project)
+def report(project: Project, draw: Draw | None = None) -> Report:
+    """The figures of a project, or of one of its draws; the number of queries does not depend on the cases."""
+    confusions = _confusions(_standing(project, draw))
     causes = [sum(one.counts[place] for one in confusions) for place in range(len(Cause))]
     return Report(
         decided=sum(causes),
         causes=[(str(cause.label), n) for cause, n in zip(Cause, causes, strict=True)],
         confusions=confusions,
-        raters=_raters(project),
+        raters=beside(project, draw),
         opinions=opinions.agreement(project),
     )
 
 
-def _confusions(project: Project) -> list[Confusion]:
+def _standing(project: Project, draw: Draw | None) -> QuerySet[Resolution]:
+    rows = Resolution.objects.filter(case__draw__wave__project=project, standing=True)
+    return rows if draw is None else rows.filter(case__draw=draw)
+
+
+def _confusions(standing: QuerySet[Resolution]) -> list[Confusion]:
     """By pair of labels, the one that the guideline leaves most undecided first."""
-    standing = Resolution.objects.filter(case__draw__wave__project=project, standing=True)
     rows = standing.values_list("case__question_key", "case__pair_key", "cause").order_by()
     found: dict[tuple[str, str], Counter[str]] = {}
     samples: dict[tuple[str, str], int] = {}
@@ -112,10 +122,17 @@ class _Words:
         return self._known.pair(case.draw.wave.version_id, case)
 
 
-def _raters(project: Project) -> list[Beside]:
-    """Each annotator's measured ratings on decided items, beside what was decided; by name."""
+def beside(project: Project, draw: Draw | None = None, question: str = "") -> list[Beside]:
+    """Each annotator's measured ratings on decided items, beside what was decided; by name.
+
+    An item on which another question is still undecided is left out: what was added here with a decision would tell
+    who rated it.
+    """
     decided: dict[int, dict[str, str]] = {}
-    standing = Resolution.objects.filter(case__draw__wave__project=project, standing=True)
+    undecided = Case.objects.open().filter(wave_item=OuterRef("case__wave_item"))
+    standing = _standing(project, draw).filter(~Exists(undecided))
+    if question:
+        standing = standing.filter(case__question_key=question)
     for wave_item, key, value in standing.values_list("case__wave_item", "case__question_key", "value"):
         decided.setdefault(wave_item, {})[key] = canonical(value)
     measured = Annotation.objects.filter(
@@ -128,7 +145,9 @@ def _raters(project: Project) -> list[Beside]:
                 n[member] += 1
                 same[member] += canonical(answers[key]) == value
     members = project.memberships.filter(pk__in=n).select_related("user")
-    made = [Beside(row.name, n[row.pk], same[row.pk] if n[row.pk] >= FEWEST else None) for row in members]
+    made = [
+        Beside(str(row.uuid), row.name, n[row.pk], same[row.pk] if n[row.pk] >= FEWEST else None) for row in members
+    ]
     return sorted(made, key=lambda one: one.name.casefold())
 
 

@@ -13,7 +13,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import contrast, sheets
+from annotations import contrast, marked, sheets
 from annotations.conflicts import canonical
 from annotations.enums import CaseState
 from annotations.models import Annotation, Case, CaseQuerySet, Opinion, Resolution
@@ -84,6 +84,7 @@ class Side:
     """What one of the two raters said. `rater` is empty until nothing on the item is undecided any more.
 
     `later`: what they changed it to after the measurement, in words. `sent_back`: they are asked to look again.
+    `marked`: the item's texts with what they marked in them, where the question asks for that.
     """
 
     letter: str
@@ -94,6 +95,7 @@ class Side:
     rater: str
     later: str = ""
     sent_back: str = ""
+    marked: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class Dossier:
 
 def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
     """The page of `case` (from `find`) as `member` sees it."""
-    question = question_of(case)
+    question = question_of(case, member)
     resolutions = list(case.resolutions.select_related("by__user", "reopened_by__user", "example__version"))
     standing = next((resolution for resolution in resolutions if resolution.standing), None)
     reopened = sorted((one for one in resolutions if not one.standing), key=lambda one: one.at)
@@ -196,7 +198,7 @@ def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
     named = case.state == CaseState.DECIDED and not _has_open_sibling(case)
     again = {row.annotation_id: row.reason for row in case.sent_back.waiting()}
 
-    def side(letter: str, annotation: Annotation, value: Json) -> Side:
+    def side(letter: str, annotation: Annotation, value: Json, other: Json) -> Side:
         now, measured = annotation.latest.get(case.question_key), annotation.answers.get(case.question_key)
         return Side(
             letter=letter,
@@ -207,9 +209,39 @@ def _sides(case: Case, question: QuestionReading) -> tuple[Side, Side]:
             rater=annotation.member.name if named else "",
             later=describe(question, now, case.item.content) if now is not None and now != measured else "",
             sent_back=again.get(annotation.pk, ""),
+            marked=_marked(case, question, value, other),
         )
 
-    return side("A", case.first, case.first_value), side("B", case.second, case.second_value)
+    first, second = case.first_value, case.second_value
+    return side("A", case.first, first, second), side("B", case.second, second, first)
+
+
+def _marked(case: Case, question: QuestionReading, value: Json, other: Json) -> tuple[Shown, ...]:
+    if not question.kind.script:
+        return ()
+    project = case.item.project
+    content = {name: cast(Json, text) for name, text in in_order(case.item.content, project.shown_fields)}
+    return tuple(marked.shown(content, value, other, question.labels, alone=len(content) == 1))
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """Another question on which the same item is, or was, in conflict."""
+
+    case: Case
+    question: str
+    confusion: str
+
+
+def siblings(case: Case) -> list[Sibling]:
+    """The other conflicts on the item of `case`, in the order of the questions."""
+    rows = {row.question_key: row for row in Case.objects.filter(wave_item=case.wave_item_id).exclude(pk=case.pk)}
+    if not rows:
+        return []
+    version = case.draw.wave.version_id
+    words = Vocabulary([version])
+    known = [question for question in guidelines.reading(case.draw.wave.version).questions if question.key in rows]
+    return [Sibling(row := rows[one.key], one.text, " / ".join(words.pair(version, row))) for one in known]
 
 
 def _has_open_sibling(case: Case) -> bool:
@@ -219,11 +251,12 @@ def _has_open_sibling(case: Case) -> bool:
 
 def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:
     """(label, comment) of the measured ratings that are not shown as A and B; by label, never by rater."""
-    rows = Annotation.objects.filter(draw=case.draw_id, wave_item=case.wave_item_id, slot__isnull=False)
+    # By item alone: a database that goes by the draw would look at every rating of it.
+    rows = Annotation.objects.filter(wave_item=case.wave_item_id, slot__isnull=False)
     given = [
         (row.answers[case.question_key], row.comment)
         for row in rows.exclude(pk__in=[case.first_id, case.second_id])
-        if row.answers.get(case.question_key) is not None
+        if row.draw_id == case.draw_id and row.answers.get(case.question_key) is not None
     ]
     order = {label.key: label.order for label in question.labels}
     given.sort(key=lambda pair: (order.get(canonical(pair[0]), len(order)), canonical(pair[0]), pair[1]))
@@ -239,19 +272,22 @@ class Vocabulary:
     def question(self, version: int, key: str) -> Asked | None:
         return self._questions.get(version, {}).get(key)
 
-    def name(self, version: int, key: str, value: Json) -> str:
+    def name(self, version: int, key: str, value: Json, content: Mapping[str, Json] | None = None) -> str:
         question = self.question(version, key)
         if question is None:
             return canonical(value)
-        named = question.say(value)
+        named = question.say(value, content)
         return named if len(named) <= LONGEST_NAME else f"{named[: LONGEST_NAME - 1]}…"
 
-    def pair(self, version: int, case: Case) -> list[str]:
-        """The names of a case's two values in the order of the labels, which says nothing about the raters."""
+    def pair(self, version: int, case: Case, content: Mapping[str, Json] | None = None) -> list[str]:
+        """The names of a case's two values in the order of the labels, which says nothing about the raters.
+
+        With the `content` of its item, parts of a text are quoted instead of counted.
+        """
         question = self.question(version, case.question_key)
         order = {label.key: place for place, label in enumerate(question.labels)} if question else {}
         values = sorted(
             (case.first_value, case.second_value),
             key=lambda value: (order.get(canonical(value), len(order)), canonical(value)),
         )
-        return [self.name(version, case.question_key, value) for value in values]
+        return [self.name(version, case.question_key, value, content) for value in values]

@@ -3,6 +3,7 @@
 Both look at a bounded number of rows, whatever the project's size.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -10,19 +11,24 @@ from dataclasses import dataclass
 
 from django.db.models import F, QuerySet, TextField
 from django.db.models.functions import Cast, Left
+from django.utils.translation import gettext as _
 
 from annotations.cases import describe, of_project
+from annotations.conflicts import canonical
 from annotations.enums import Cause
 from annotations.models import Case, Resolution
 from annotations.queue import first_words
 from projects.models import Membership
-from projects.reading import QuestionReading
+from projects.reading import LabelReading, QuestionReading
+from projects.task_types import Json
 
 SHOWN = 4
 LOOKED_AT = 100  # decided cases of the same pair, and as many of other pairs
 LOOKED_INTO = 4_000  # characters of an item: a long one is compared by its beginning
-RATIONALES_SHOWN = 6
-RATIONALES_LOOKED_AT = 30
+RATIONALES_OF_A_VALUE = 3
+RATIONALES_SHOWN = 12
+RATIONALES_LOOKED_AT = 60
+RULE_LIMIT = 200
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _WORD = re.compile(r"[^\W_]{2,}")
 
@@ -41,15 +47,25 @@ class Precedent:
 
 @dataclass(frozen=True)
 class Rationale:
-    """A rationale that was given before, with its cause. `of_pair`: for the same two labels."""
+    """A rationale that was given before, with its cause and what was decided. `of_pair`: for the same two labels.
+
+    One that is made of a label's rule has no cause: whoever takes it still says what the disagreement came from.
+    """
 
     text: str
-    cause: str
-    of_pair: bool
+    value: Json
+    name: str
+    cause: str = ""
+    of_pair: bool = False
 
     @property
     def cause_name(self) -> str:
-        return str(Cause(self.cause).label)
+        return str(Cause(self.cause).label) if self.cause else ""
+
+    @property
+    def decided(self) -> str:
+        """The value as the page compares it with what is chosen there."""
+        return json.dumps(self.value, ensure_ascii=False, separators=(",", ":"))
 
 
 def similar(case: Case, question: QuestionReading) -> list[Precedent]:
@@ -77,16 +93,37 @@ def similar(case: Case, question: QuestionReading) -> list[Precedent]:
     ]
 
 
-def rationales(case: Case, member: Membership) -> list[Rationale]:
-    """The rationales last used for this pair of labels, by anybody, then those last used by `member`; each once."""
+def rationales(case: Case, member: Membership, question: QuestionReading) -> list[Rationale]:
+    """What may be said again, once for each label: the rationales last used for this pair, by anybody, then those last
+    used by `member`, then the rules of the two labels. Of one label a few, so that none crowds the others out."""
     rows = Resolution.objects.filter(case__draw__wave__project=member.project, case__question_key=case.question_key)
     of_pair = rows.filter(case__pair_key=case.pair_key)
-    found: dict[str, Rationale] = {}
+    found: dict[tuple[str, str], Rationale] = {}
+    seen = Counter[str]()
     for of, some in ((True, of_pair), (False, rows.filter(by=member))):
-        newest = some.filter(standing=True).order_by("-at", "-pk").values_list("rationale", "cause")
-        for text, cause in newest[:RATIONALES_LOOKED_AT]:
-            found.setdefault(text, Rationale(text, cause, of))
+        newest = some.filter(standing=True).order_by("-at", "-pk").values_list("rationale", "value", "cause")
+        for text, value, cause in newest[:RATIONALES_LOOKED_AT]:
+            key = text, canonical(value)
+            if key not in found and seen[key[1]] < RATIONALES_OF_A_VALUE:
+                found[key] = Rationale(text, value, describe(question, value, case.item.content), cause, of)
+                seen[key[1]] += 1
+    for rule in _rules(case, question):
+        found.setdefault((rule.text, canonical(rule.value)), rule)
     return list(found.values())[:RATIONALES_SHOWN]
+
+
+def _rules(case: Case, question: QuestionReading) -> list[Rationale]:
+    """What the guideline says of each of the two labels, as a reason to decide for it; of answers that are labels."""
+    given = [case.first_value, case.second_value]
+    labels = [label for value in given if isinstance(value, str) and (label := question.label(value)) is not None]
+    labels.sort(key=lambda label: label.order)
+    return [Rationale(_rule(label), label.key, label.name) for label in labels if label.definition.strip()]
+
+
+def _rule(label: LabelReading) -> str:
+    line = " ".join(label.definition.split())
+    shown = line if len(line) <= RULE_LIMIT else f"{line[: RULE_LIMIT - 1].rstrip()}…"
+    return _("The rule for “%(label)s”: %(rule)s") % {"label": label.name, "rule": shown}
 
 
 # -- likeness ----------------------------------------------------------------------------------------------------------

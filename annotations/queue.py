@@ -305,7 +305,7 @@ def _row(
     return Row(
         case=case,
         words=first_words(case.item),
-        confusion=" / ".join(words.pair(draw.wave.version_id, case)),
+        confusion=" / ".join(words.pair(draw.wave.version_id, case, case.item.content)),
         question=question.text if question else case.question_key,
         holder=holder,
         mine=holder is not None and holder.pk == member.pk,

@@ -44,10 +44,16 @@ def reason(case: Case, draw: Draw, words: Vocabulary, frequencies: Frequencies) 
 def distance(case: Case, draw: Draw, words: Vocabulary) -> str:
     """How far apart the two labels are, where that differs between conflicts at all."""
     question = words.question(draw.wave.version_id, case.question_key)
-    if question is None or TASK_TYPES[question.task_type].level == "nominal":
+    return apart(question.kind.key, len(question.labels), case.gap) if question else ""
+
+
+def apart(task_type: str, n_labels: int, gap: float) -> str:
+    """A gap in words: in steps of a scale, in per cent of what sets or marks have in common, nothing for categories."""
+    level = TASK_TYPES[task_type].level
+    if level == "nominal":
         return ""
-    if TASK_TYPES[question.task_type].level == "ordinal":
-        steps = len(question.labels) - 1
-        n = round(case.gap * steps)
+    if level == "ordinal":
+        steps = n_labels - 1
+        n = round(gap * steps)
         return ngettext("%(n)s of %(all)s step apart", "%(n)s of %(all)s steps apart", n) % {"n": n, "all": steps}
-    return _("%(percent)s %% apart") % {"percent": round(100 * case.gap)}
+    return _("%(percent)s %% apart") % {"percent": round(100 * gap)}

@@ -4,7 +4,6 @@ from django.urls import URLPattern, path
 
 from annotations.views import (
     adjudication,
-    adjudication_report,
     alike,
     deciding,
     exports,
@@ -67,7 +66,6 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/adjudication/", adjudication.case_list, name="adjudication"),
     path("p/<uuid:project>/adjudication/next/", adjudication.following, name="adjudication-next"),
     path("p/<uuid:project>/adjudication/alike/", alike.decide_alike, name="adjudication-alike"),
-    path("p/<uuid:project>/adjudication/report/", adjudication_report.report, name="adjudication-report"),
     path("p/<uuid:project>/adjudication/<uuid:case>/", adjudication.case, name="adjudication-case"),
     path("p/<uuid:project>/adjudication/<uuid:case>/claim/", adjudication.claim, name="adjudication-claim"),
     path("p/<uuid:project>/adjudication/<uuid:case>/release/", adjudication.release, name="adjudication-release"),

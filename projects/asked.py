@@ -1,6 +1,6 @@
 """What versions ask, light enough to say thousands of values in words: their questions and labels, in one query."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -29,9 +29,9 @@ class Asked:
     def kind(self) -> TaskType:
         return TASK_TYPES[self.task_type]
 
-    def say(self, value: Json) -> str:
-        """A value in the words of the labels."""
-        return self.kind.describe(value, self.labels)
+    def say(self, value: Json, content: Mapping[str, Json] | None = None) -> str:
+        """A value in the words of the labels; with the `content` of its item, parts of a text are quoted."""
+        return self.kind.describe(value, self.labels, content)
 
     @cached_property
     def keys(self) -> frozenset[str]:

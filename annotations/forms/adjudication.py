@@ -141,7 +141,12 @@ class AlikeForm(DecisionForm):
 
 
 class HandOverForm(forms.Form):
-    to = forms.ModelChoiceField(queryset=Membership.objects.none(), to_field_name="uuid", label=gettext_lazy("To"))
+    to = forms.ModelChoiceField(
+        queryset=Membership.objects.none(),
+        to_field_name="uuid",
+        label=gettext_lazy("To"),
+        empty_label=gettext_lazy("another lead …"),
+    )
 
     def __init__(self, *args: Any, takers: Sequence[Membership], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

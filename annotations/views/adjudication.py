@@ -169,7 +169,8 @@ def _go_on(request: HtmxRequest, member: Membership, case: Case, said: str, filt
     if found is None:
         messages.success(request, said)
         return HttpResponse(headers={"HX-Redirect": where})
-    answer = render(request, "annotations/adjudication/_said.html", {"said": said, "left": cases.open_count(member)})
+    context = {"said": said, "left": cases.open_count(member), "decided": address(case, filters)}
+    answer = render(request, "annotations/adjudication/_said.html", context)
     answer["HX-Redirect"] = where
     return answer
 

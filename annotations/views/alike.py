@@ -69,7 +69,7 @@ def _context(member: Membership, rows: Sequence[Case], form: AlikeForm) -> dict[
         "question": form.question,
         "names": cases.Vocabulary({first.draw.wave.version_id}).pair(first.draw.wave.version_id, first),
         "rows": _worded(rows),
-        "rationales": precedents.rationales(first, member),
+        "rationales": precedents.rationales(first, member, form.question),
         "ticked": form["cases"].value() if form.is_bound else [str(case.uuid) for case in rows],
     }
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import adjudication, cases, inquiries, opinions, precedents, queue, together
+from annotations import adjudication, cases, inquiries, opinions, precedents, queue, severity, together
 from annotations.adjudication import ExampleText
 from annotations.forms.adjudication import (
     DecisionForm,
@@ -24,7 +24,7 @@ from annotations.models import Case
 from annotations.queue import Filters
 from projects.enums import ExampleKind
 from projects.models import Example, Membership
-from projects.reading import ExampleReading, example_reading
+from projects.reading import ExampleReading, QuestionReading, example_reading
 from projects.requests import HtmxRequest
 from projects.task_types import Json
 
@@ -40,6 +40,8 @@ def page(request: HtmxRequest, member: Membership, case: Case, *, status: int = 
         "case": case,
         "query": filters.query(),
         "beside": queue.beside(member, filters, case, at=timezone.now()),
+        "apart": severity.apart(dossier.question.task_type, len(dossier.question.labels), case.gap),
+        "siblings": cases.siblings(case),
         "similar": precedents.similar(case, dossier.question),
         "opinions": [
             (
@@ -62,13 +64,15 @@ def _open(member: Membership, dossier: cases.Dossier) -> dict[str, Any]:
     if dossier.own:
         partner = together.other_rater(case, member)
         proposal = together.newest(case) if partner else None
-        form = decision_form(member, case, None) if partner else None
-        known = precedents.rationales(case, member) if partner else []
+        form = decision_form(member, case, None, dossier.question) if partner else None
+        known = precedents.rationales(case, member, dossier.question) if partner else []
         return {"form": form, "partner": partner, "proposal": proposal, "rationales": known}
     told = opinions.given(case, member) if case.wants_opinions else None
-    form = decision_form(member, case, None) if case.wants_opinions else resolution_form(member, case, None)
+    make = decision_form if case.wants_opinions else resolution_form
+    form = make(member, case, None, dossier.question)
     said = cases.describe(dossier.question, told.value, case.item.content) if told else ""
-    return {"form": form, "told": told, "told_name": said, "rationales": precedents.rationales(case, member)}
+    known = precedents.rationales(case, member, dossier.question)
+    return {"form": form, "told": told, "told_name": said, "rationales": known}
 
 
 def _decided(member: Membership, case: Case) -> dict[str, Any]:
@@ -87,12 +91,19 @@ def hold(member: Membership, case: Case, *, own: bool = False) -> dict[str, Any]
 # -- forms -------------------------------------------------------------------------------------------------------------
 
 
-def decision_form(member: Membership, case: Case, data: Any) -> DecisionForm:
-    return DecisionForm(data, question=cases.question_of(case, member), content=cases.shown(case, member))
+def decision_form(member: Membership, case: Case, data: Any, question: QuestionReading | None = None) -> DecisionForm:
+    question = question or cases.question_of(case, member)
+    return DecisionForm(data, question=question, content=cases.shown(case, member))
 
 
-def resolution_form(member: Membership, case: Case, data: Any, initial: dict[str, Any] | None = None) -> ResolutionForm:
-    question = cases.question_of(case, member)
+def resolution_form(
+    member: Membership,
+    case: Case,
+    data: Any,
+    question: QuestionReading | None = None,
+    initial: dict[str, Any] | None = None,
+) -> ResolutionForm:
+    question = question or cases.question_of(case, member)
     return ResolutionForm(data, question=question, content=cases.shown(case, member), initial=initial or {})
 
 

@@ -24,12 +24,15 @@ def rated(
     at: Any = factories.NOW,
     close: bool = True,
     metadata: Sequence[dict[str, Any]] | None = None,
+    contents: Sequence[dict[str, str]] = (),
 ) -> Draw:
     """Import an item for each row of `said`, let `members` rate them all, and let the draw close by itself."""
     made = factories.items(project, len(said), prefix=f"case {project.items.count()}", metadata=metadata)
     for item, name in zip(made, said, strict=True):
         item.external_id = name
-    Item.objects.bulk_update(made, ["external_id"])
+    for item, content in zip(made, contents, strict=False):
+        item.content = content
+    Item.objects.bulk_update(made, ["external_id", "content"])
 
     def answer(member: Membership, assignment: Assignment) -> dict[str, Any]:
         value = said[assignment.item.external_id][list(members).index(member)]

@@ -104,7 +104,7 @@ def test_a_neighbours_decisions_are_not_shown(draw, lead):
     case = cases.find(nora, disputes.case_of("far").uuid)
 
     assert precedents.similar(case, cases.question_of(case)) == []
-    assert precedents.rationales(case, nora) == []
+    assert [one.text for one in precedents.rationales(case, nora, cases.question_of(case)) if one.cause] == []
 
 
 def test_rationales_of_the_pair_come_before_ones_own_and_each_comes_once(draw, lead):
@@ -114,13 +114,41 @@ def test_rationales_of_the_pair_come_before_ones_own_and_each_comes_once(draw, l
     decide("other pair, same words", lead, "Mine of another pair.", 3)
     decide("other pair, other words", lou, "Of another lead and pair.", 4)
 
-    found = precedents.rationales(disputes.case_of("case"), lead)
+    case = disputes.case_of("case")
+    found = [one for one in precedents.rationales(case, lead, cases.question_of(case)) if one.cause]
 
     assert [(one.text, one.cause, one.of_pair) for one in found] == [
         ("Mine.", "slip", True),
         ("By another lead.", "guideline_silent", True),
         ("Mine of another pair.", "slip", False),
     ]
+    assert {(one.decided, one.name) for one in found} == {('"praise"', "praise")}
+
+
+def test_the_rules_of_both_labels_can_be_given_as_the_reason_and_name_no_cause(draw, lead):
+    case = disputes.case_of("case")
+
+    found = precedents.rationales(case, lead, cases.question_of(case))
+
+    names = sorted([case.first_value, case.second_value], key=["complaint", "praise", "question"].index)
+    assert [(one.text, one.decided, one.cause) for one in found] == [
+        (f"The rule for “{name}”: It is {name}.", f'"{name}"', "") for name in names
+    ]
+
+
+def test_rationales_of_one_label_do_not_crowd_out_those_of_the_other(project, lead, anna, ben):
+    said = {f"case {n}": ("praise", "complaint") for n in range(6)}
+    disputes.rated(project, [anna, ben], said)
+    for n in range(5):
+        value = "complaint" if n == 0 else "praise"
+        case = disputes.case_of(f"case {n}")
+        at = factories.NOW + timedelta(minutes=n)
+        adjudication.resolve(case, value=value, rationale=f"Reason {n}.", cause="slip", by=lead, at=at)
+    case = disputes.case_of("case 5")
+
+    found = precedents.rationales(case, lead, cases.question_of(case))
+
+    assert [one.text for one in found if one.cause] == ["Reason 4.", "Reason 3.", "Reason 2.", "Reason 0."]
 
 
 # -- two texts ---------------------------------------------------------------------------------------------------------

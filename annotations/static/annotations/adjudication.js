@@ -1,8 +1,9 @@
 // Adjudicating by keyboard. The pages work without this file: it adds keys, the example's live wording, rationales that
 // were used before, and lets go of a case that is left undecided, so that nobody waits for its twenty minutes to end.
 // The next case is fetched while this one is read; a decision is sent, and what is shown then is there already.
+// Where the same two labels were decided the same way before, the label's key fills the reason in, and Enter decides.
 
-import { withKey } from "../frame.js";
+import { isTyping, pressed, withKey } from "../frame.js";
 
 const main = document.getElementById("main");
 const find = (selector) => main.querySelector(selector);
@@ -11,13 +12,14 @@ const editor = () => find("#example-editor");
 const asExample = () => form()?.elements.as_example;
 const rationale = () => form()?.elements.rationale;
 
-const isTyping = (target) => target.matches("input:not([type=radio], [type=checkbox]), textarea, select");
 const isActive = (target) => target.matches("a, button, summary");
 const follow = (selector) => find(selector)?.click();
 
 let next = null; // the page that follows: { page: Promise of { url, ok, document } }
-let last = null; // what was decided last: {text, cause, pair}
+let last = null; // what was decided last: {text, value, name, cause, causeName, pair}
 let leaving = false; // a form is on its way: the case is not left undecided
+let offered = null; // the rationale that was filled in with the label, and nobody has changed since
+let wanting = false; // everything is there but the cause: the key that names it decides
 
 // -- choosing ---------------------------------------------------------------------------------------------------------
 
@@ -45,18 +47,62 @@ function chooseCause(event) {
   const picked = /^[1-9]$/.test(event.key) && causes?.querySelectorAll("input")[Number(event.key) - 1];
   if (!picked) return false;
   picked.focus();
-  return check(picked);
+  check(picked);
+  if (wanting) submit();
+  return true;
 }
 
-/** What was used before, this page's own and what was decided on the page before it; the first is the likeliest. */
+function setCause(cause) {
+  for (const input of form().elements.cause) input.checked = input.value === cause;
+}
+
+/** What is chosen, as the entries of the list have it; empty while nothing is. */
+function decided() {
+  const inputs = [...form().querySelectorAll("[name=value]")].filter((input) => input.matches(":checked"));
+  if (!inputs.length) return "";
+  if ("none" in inputs[0].dataset) return "[]";
+  return JSON.stringify(inputs[0].type === "radio" ? inputs[0].value : inputs.map((input) => input.value));
+}
+
+/** What was said before, and the rules of the labels; the first is the likeliest. */
 function recalled() {
   return [...main.querySelectorAll("[data-recall] button")];
 }
 
+const SEEN = 5; // entries that are shown; the arrow keys go on to the others
+
+/** The entries for what is chosen first, of these the ones for the same two labels, else as they came. */
+function arrange() {
+  const chosen = decided();
+  const rank = (button) => 2 * (button.dataset.value !== chosen) + !("ofPair" in button.dataset);
+  const rows = recalled().map((button) => button.parentElement);
+  const order = (row) => Number((row.dataset.place ??= rows.indexOf(row)));
+  const sorted = [...rows].sort((a, b) => rank(a.firstChild) - rank(b.firstChild) || order(a) - order(b));
+  for (const [place, row] of sorted.entries()) {
+    row.hidden = place >= SEEN;
+    row.parentElement.append(row);
+  }
+}
+
+/** With the label comes what was last said of it for the same two labels; but never over words of one's own. */
+function offer() {
+  arrange();
+  if (rationale().value.trim() && rationale().value !== offered?.text) return;
+  const same = recalled().find((one) => "ofPair" in one.dataset && one.dataset.value === decided());
+  if (same) recall(same);
+  else if (offered) forget();
+  offered = same ? { text: same.dataset.text } : null;
+  find("[data-offered]").hidden = !offered;
+}
+
+function forget() {
+  rationale().value = "";
+  setCause("");
+}
+
 function recall(button) {
   rationale().value = button.dataset.text;
-  const cause = [...form().elements.cause].find((input) => input.value === button.dataset.cause);
-  if (cause) check(cause);
+  if (button.dataset.cause) setCause(button.dataset.cause);
   refreshPreview();
 }
 
@@ -71,20 +117,29 @@ function recallByKey(step) {
   return true;
 }
 
+/** What was decided on the page before this one, which was fetched before that. */
 function addLast() {
   const list = find("[data-recall] ul");
-  if (!last || !list || recalled().some((button) => button.dataset.text === last.text)) return;
+  if (!last || !list) return;
+  const ofPair = find("[data-case]")?.dataset.pair === last.pair;
+  const known = recalled().find((one) => one.dataset.text === last.text && one.dataset.value === last.value);
+  const row = known?.parentElement ?? list.appendChild(entryOf(last, ofPair));
+  if (ofPair) list.prepend(row);
+  list.parentElement.hidden = false;
+}
+
+function entryOf({ text, value, name, cause, causeName }, ofPair) {
   const row = document.createElement("li");
   const button = document.createElement("button");
   Object.assign(button, { type: "button", className: "recall-one" });
-  Object.assign(button.dataset, { text: last.text, cause: last.cause });
+  Object.assign(button.dataset, { text, value, cause }, ofPair ? { ofPair: "" } : {});
   const words = document.createElement("span");
-  Object.assign(words, { className: "clip", dir: "auto", textContent: last.text });
-  button.append(words);
+  Object.assign(words, { className: "clip", dir: "auto", textContent: text });
+  const about = document.createElement("span");
+  Object.assign(about, { className: "muted", textContent: [name, causeName].filter(Boolean).join(" · ") });
+  button.append(words, " ", about);
   row.append(button);
-  if (find("[data-case]")?.dataset.pair === last.pair) list.prepend(row);
-  else list.append(row);
-  list.parentElement.hidden = false;
+  return row;
 }
 
 function refreshPreview() {
@@ -129,8 +184,23 @@ function show(page, { address = "", message = "" } = {}) {
   begin();
 }
 
+/** What is decided, as the next page may say it again. */
+function remembered(sent) {
+  const named = (selector) =>
+    [...sent.querySelectorAll(selector)].map((input) => input.closest("label")?.querySelector(".label-name")?.textContent);
+  const cause = sent.querySelector("[name=cause]:checked");
+  return {
+    text: rationale().value,
+    value: decided(),
+    name: named("[name=value]:checked").filter(Boolean).join(", "),
+    cause: cause?.value ?? "",
+    causeName: cause?.closest("label").querySelector("[data-name]")?.textContent ?? "",
+    pair: find("[data-case]").dataset.pair,
+  };
+}
+
 async function decide(sent) {
-  const kept = { text: rationale().value, cause: sent.elements.cause.value, pair: find("[data-case]").dataset.pair };
+  const kept = remembered(sent);
   sent.inert = true;
   try {
     const body = new URLSearchParams(new FormData(sent));
@@ -164,7 +234,8 @@ async function decide(sent) {
 function submit() {
   const sent = form();
   const causes = find("[data-causes]");
-  if (rationale().value.trim() && causes && !sent.elements.cause.value) {
+  wanting = Boolean(rationale().value.trim() && causes && !sent.elements.cause.value);
+  if (wanting) {
     causes.querySelector("input").focus();
   } else {
     sent.requestSubmit();
@@ -172,6 +243,18 @@ function submit() {
 }
 
 // -- keys -------------------------------------------------------------------------------------------------------------
+
+/** The next case, this one undecided: the page that is there already, and this one is let go. */
+async function skip() {
+  const link = find("[data-next]");
+  const ready = form() && (await next?.page);
+  if (!ready?.ok || ready.document.querySelector("[data-spans]") || "plain" in form().dataset) {
+    link?.click();
+    return;
+  }
+  letGo();
+  show(ready.document, { address: ready.url });
+}
 
 /** From one conflict of the list to the next, with the arrow keys. */
 function move(step) {
@@ -182,32 +265,41 @@ function move(step) {
   return Boolean(row);
 }
 
-function press(event) {
-  const key = event.key.toLowerCase();
+function press(event, key) {
   if (chooseCause(event)) {
     /* done */
-  } else if (key === "s") follow("[data-next]");
+  } else if (key === "s") skip();
   else if (key === "q") follow("[data-queue-link]");
   else if (key === "enter" && !isActive(event.target)) form() ? submit() : follow("[data-start]");
-  else if (form() && key === "c") rationale().focus();
+  else if (form() && key === "c") edit();
   else if (form() && key === "g") asExample()?.click();
   else if (form() && choose(key)) {
     /* done */
   } else if (key === "o") follow("[data-ask]");
+  else if (key === "z") document.querySelector("[data-last]")?.click();
   else if (key === "a" && !form()) follow("[data-alike]");
-  else if (key === "r" && !form()) follow("[data-report]");
+  else if (key === "r" && !form()) follow("[data-report], [data-reopen] > summary");
   else if (!form() && (key === "arrowdown" || key === "arrowup")) {
     if (!move(key === "arrowdown" ? 1 : -1)) return;
   } else return;
   event.preventDefault();
 }
 
+/** Into the rationale; one that was filled in is marked whole, so that typing takes its place. */
+function edit() {
+  rationale().focus();
+  if (offered) rationale().select();
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+  const key = pressed(event);
+  if (key) {
+    press(event, key);
+    return;
+  }
+  if (!isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   const arrow = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-  if (!isTyping(event.target)) {
-    press(event);
-  } else if (event.key === "Escape") {
+  if (event.key === "Escape") {
     event.target.blur();
   } else if (arrow && event.target === rationale()) {
     if (recallByKey(arrow)) event.preventDefault();
@@ -222,10 +314,15 @@ document.addEventListener("keydown", (event) => {
 main.addEventListener("change", (event) => {
   if (!form() || event.target.form !== form()) return;
   if (event.target === asExample() && editor()) editor().open = asExample().checked;
+  if (event.target.name === "value") offer();
   if (event.target === asExample() || event.target.name === "value") refreshPreview();
 });
 
 main.addEventListener("input", (event) => {
+  if (event.target === rationale()) {
+    offered = null;
+    find("[data-offered]").hidden = true;
+  }
   if (form() && event.target.form === form()) refreshPreview();
 });
 
@@ -254,15 +351,19 @@ window.addEventListener("pageshow", () => {
 // What was shown without a page of its own being loaded is fetched again when one goes back to it.
 window.addEventListener("popstate", () => location.reload());
 
-window.addEventListener("pagehide", () => {
+function letGo() {
   const held = find("[data-release]");
   if (!held || leaving) return;
   const body = new FormData(held);
   body.append("leave", "1");
   navigator.sendBeacon(held.action, body);
-});
+}
+
+window.addEventListener("pagehide", letGo);
 
 function begin() {
+  offered = null;
+  wanting = false;
   addLast();
   setTimeout(prefetch, 150); // after the case itself is held
 }

@@ -55,10 +55,9 @@ def leading(client_of, lead):
 
 
 @pytest.mark.parametrize("who", STATUS)
-def test_only_leads_see_report_and_the_page_of_one_decision_for_several(request, client, client_of, project, case, who):
+def test_only_leads_see_the_page_of_one_decision_for_several(request, client, client_of, project, case, who):
     visitor = client if who == "anonymous" else client_of(request.getfixturevalue(who))
 
-    assert visitor.get(address("adjudication-report", project)).status_code == STATUS[who]
     assert visitor.get(address("adjudication-alike", project) + PAIR).status_code == STATUS[who]
 
 
@@ -87,7 +86,6 @@ def test_a_neighbours_lead_finds_nothing(client_of, leading, case, lead):
         address("adjudication-alike", neighbour) + PAIR, DECISION | {"cases": str(case.uuid), "decide": "yes"}
     )
     assert (answer.status_code, Resolution.objects.count()) == (302, 0)
-    assert "0 conflicts are decided" in text(nora.get(address("adjudication-report", neighbour)))
 
 
 @pytest.mark.parametrize("query", ["", "?question=intent", "?pair=complaint%7Cpraise"])
@@ -111,7 +109,7 @@ def test_no_page_names_a_rater_before_the_decision(client_of, leading, project, 
         leading.post(deed("send-back", case), {"letter": "A", "reason": ""}),
         leading.post(deed("hand-over", case), {"to": str(raters[0].uuid)}),
         leading.get(deed("case", disputes.case_of("third"))),
-        leading.get(address("adjudication-report", project)),
+        leading.get(reverse("agreement:decisions", args=[project.uuid])),
     ]
     secrets = set(RATERS)
     for member in raters:
@@ -224,7 +222,11 @@ def test_to_the_page_itself_a_decision_answers_with_the_next_address_and_one_sen
     answer = leading.post(deed("resolve", case) + "?question=intent", DECISION, headers=HTMX)
 
     assert (answer.status_code, answer["HX-Redirect"]) == (200, deed("case", following) + "?question=intent")
-    assert text(answer).strip() == '<p class="notice notice--success" data-left="2">Decided. 2 conflicts are left.</p>'
+    again = deed("case", case) + "?question=intent"
+    assert text(answer).strip() == (
+        '<p class="notice notice--success" data-left="2">Decided. 2 conflicts are left. '
+        f'<a data-last href="{again}">Look at it again</a> <kbd class="kbd">z</kbd></p>'
+    )
     assert "HX-Request" in answer["Vary"]
     assert "Decided." not in text(leading.get(answer["HX-Redirect"]))
 
@@ -250,7 +252,8 @@ def test_rationales_used_before_are_offered_with_their_cause(leading, case, lead
 
     page = text(leading.get(deed("case", case)))
 
-    assert 'data-cause="slip" data-text="It asks for a remedy."' in page
+    entry = 'data-cause="slip" data-value="&quot;complaint&quot;" data-text="It asks for a remedy." data-of-pair>'
+    assert entry in page
     assert "Decided before" in page
 
 
@@ -286,7 +289,7 @@ def test_two_leads_decide_without_seeing_each_other(client_of, leading, case, lo
 
 def _report_of_one_decided(leading, case):
     leading.post(deed("resolve", case), DECISION)
-    return leading.get(address("adjudication-report", case.item.project))
+    return leading.get(reverse("agreement:decisions", args=[case.item.project.uuid]))
 
 
 def test_an_opinion_goes_on_to_the_next_case(leading, case, lou):
