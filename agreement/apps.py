@@ -7,8 +7,11 @@ class AgreementConfig(AppConfig):
     verbose_name = _("agreement")
 
     def ready(self) -> None:
-        from agreement import kits, sample_rows
+        from agreement import acts, kits, sample_rows
         from annotations import exporting
+        from projects import activities
+
+        activities.register(*acts.KINDS)
 
         title = _("Figures with their ratings, to recompute (JSONL)")
         exporting.register("kit", exporting.Export(title, None, kits.rows, kits.total, ("jsonl",), closed_only=True))

@@ -39,6 +39,7 @@ def send(case: Case, *, letter: str, reason: str, by: Membership, at: datetime) 
     if waiting is not None:
         return waiting
     reason = adjudication.clean_text(reason.strip(), _("reason"))
+    adjudication.record("label_sent_back", case, by=by, at=at)
     return SentBack.objects.create(annotation=annotation, case=case, reason=reason, by=by, at=at)
 
 

@@ -86,10 +86,10 @@ def newest_number(member: Membership) -> Subquery:
     return Subquery(member.project.versions.published().newest_first().values(number_shown=number)[:1])
 
 
-def url_of(name: str, member: Membership) -> str:
+def url_of(name: str, member: Membership, *more: object) -> str:
     """The address of a project page, or nothing where that page is not part of this installation."""
     try:
-        return reverse(name, args=[member.project.uuid])
+        return reverse(name, args=[member.project.uuid, *more])
     except NoReverseMatch:
         return ""
 
