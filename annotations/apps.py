@@ -7,7 +7,7 @@ class AnnotationsConfig(AppConfig):
     verbose_name = _("annotations")
 
     def ready(self) -> None:
-        from annotations import acts, cases, exporting, imported_rows, imported_waves, inquiries, opening
+        from annotations import acts, cases, exporting, imported_rows, imported_waves, inquiries, news, opening
         from projects import activities, jobs, navigation
         from projects.enums import JobKind
 
@@ -16,6 +16,7 @@ class AnnotationsConfig(AppConfig):
         jobs.register(JobKind.OPEN_WAVE, opening.run)
         jobs.register(JobKind.RATINGS_PREVIEW, imported_rows.check)
         jobs.register(JobKind.RATINGS_IMPORT, imported_waves.run)
+        news.register()
         navigation.beside("adjudicate", cases.for_member)
         navigation.beside("inquiries", inquiries.waiting)
         navigation.beside("work", inquiries.news)

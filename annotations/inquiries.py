@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, Subquery
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -277,6 +277,19 @@ def told(row: Any, member: Membership) -> Told:
 def news(member: Membership) -> InquiryQuerySet:
     """The questions to which `member` has not seen the answer yet."""
     return _of(member).filter(_told(), ~_heard(member))
+
+
+def readable(member: Membership) -> list[tuple[UUID, datetime, bool]]:
+    """The answers that `member` may read, since when, and whether they have. Asked before its draw closed, an answer
+    can be read from the closing on."""
+    closed = Draw.objects.closed().filter(wave__wave_items__item=OuterRef("item")).order_by("-closed_at")
+    rows = (
+        _of(member)
+        .filter(_told())
+        .annotate(is_heard=_heard(member), closed_at=Subquery(closed.values("closed_at")[:1]))
+    )
+    found = rows.values_list("uuid", "answered_at", "closed_at", "is_heard")
+    return [(uuid, max(told, closed or told), heard) for uuid, told, closed, heard in found if told is not None]
 
 
 def hear(member: Membership, seen: Iterable[Told], *, at: datetime) -> None:

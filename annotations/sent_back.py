@@ -4,6 +4,7 @@ The lead does not learn by it who rated: a label is sent back by the letter unde
 rater corrects is a layer on top; no figure moves.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -47,6 +48,12 @@ def to(member: Membership) -> SentBackQuerySet:
     """What `member` is asked to look at again; nothing of it before the draw of the label has closed."""
     rows = SentBack.objects.waiting().filter(annotation__member=member, case__draw__state=DrawState.CLOSED)
     return rows.select_related("annotation__item", "annotation__version", "by__user", "case")
+
+
+def waiting_for(people: Sequence[Membership]) -> SentBackQuerySet:
+    """`to` for several people at once."""
+    rows = SentBack.objects.waiting().filter(annotation__member__in=people, case__draw__state=DrawState.CLOSED)
+    return rows.select_related("annotation")
 
 
 def keep(member: Membership, sent: UUID, *, at: datetime) -> None:

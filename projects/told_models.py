@@ -1,5 +1,7 @@
 """What people are told of their projects: the log of acts, notices, and the mail that sums notices up."""
 
+from uuid import uuid4
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -40,6 +42,7 @@ class Notice(models.Model):
     """
 
     member = models.ForeignKey("projects.Membership", on_delete=models.CASCADE, related_name="notices", db_index=False)
+    uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
     kind = models.CharField(max_length=20, choices=enums.NoticeKind)
     key = models.CharField(max_length=64)
     facts = models.JSONField(default=dict)
@@ -60,7 +63,7 @@ class Notice(models.Model):
 class NoticeRound(models.Model):
     """When the notices of a project were last looked through."""
 
-    project = models.OneToOneField("projects.Project", on_delete=models.CASCADE, related_name="+")
+    project = models.OneToOneField("projects.Project", on_delete=models.CASCADE, related_name="notice_round")
     at = models.DateTimeField(db_index=True)
 
 
@@ -69,6 +72,7 @@ class Digest(models.Model):
 
     user = models.ForeignKey("projects.User", on_delete=models.CASCADE, related_name="digests")
     day = models.DateField()
+    asked_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
 
