@@ -57,8 +57,12 @@ class Filters:
 
     def query(self) -> str:
         """As the part of an address behind the question mark."""
+        return urlencode(self.named())
+
+    def named(self) -> dict[str, Any]:
+        """Those that are chosen, by their name."""
         named = {"kind": self.kind, "by": self.by, "since": self.since, "until": self.until}
-        return urlencode({name: value for name, value in named.items() if value})
+        return {name: value for name, value in named.items() if value}
 
     @property
     def topic(self) -> str:
@@ -84,12 +88,17 @@ def _midnight(day: date) -> datetime:
 
 @dataclass(frozen=True)
 class Line:
-    """An act as the page shows it. `who` is empty where the system did it."""
+    """What the page shows of an act, or of several in a row that read the same: `times`, from `since` to `at`.
+
+    `who` is empty where the system did it; `url` is that of a single act.
+    """
 
     at: datetime
+    since: datetime
     who: str
     what: str
     url: str
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -125,14 +134,10 @@ def log(member: Membership, filters: Filters, *, before: int | None = None) -> L
     found = list(rows[: PAGE + 1])
     more = ""
     if len(found) > PAGE:
-        more = urlencode([*([(name, value) for name, value in _pairs(filters)]), ("before", found[PAGE - 1].pk)])
-    allowed = access.actions(member)
+        more = urlencode(filters.named() | {"before": found[PAGE - 1].pk})
     return Log(
         filters=filters,
-        lines=[
-            Line(row.at, row.by.name if row.by else "", activities.said(row), activities.url(row, member, allowed))
-            for row in found[:PAGE]
-        ],
+        lines=_lines(found[:PAGE], member),
         more=more,
         topics=_topics(filters),
         kinds=_kinds(filters),
@@ -140,9 +145,18 @@ def log(member: Membership, filters: Filters, *, before: int | None = None) -> L
     )
 
 
-def _pairs(filters: Filters) -> list[tuple[str, Any]]:
-    named = {"kind": filters.kind, "by": filters.by, "since": filters.since, "until": filters.until}
-    return [(name, value) for name, value in named.items() if value]
+def _lines(rows: list[Activity], member: Membership) -> list[Line]:
+    """A lead who decides fifty conflicts makes one line, not fifty."""
+    lines: list[Line] = []
+    allowed = access.actions(member)
+    for row in rows:
+        who, what = row.by.name if row.by else "", activities.said(row)
+        last = lines[-1] if lines else None
+        if last is not None and (last.who, last.what) == (who, what):
+            lines[-1] = replace(last, since=row.at, url="", times=last.times + 1)
+        else:
+            lines.append(Line(row.at, row.at, who, what, activities.url(row, member, allowed)))
+    return lines
 
 
 def _topics(filters: Filters) -> list[Choice]:

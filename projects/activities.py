@@ -147,7 +147,7 @@ def roles_as_facts(roles: Iterable[Role]) -> list[str]:
 
 def with_reason(facts: Facts) -> dict[str, Any]:
     """A reason in quotes behind a colon, where one was given."""
-    reason = str(facts.get("reason") or "")
+    reason = str(facts.get("reason") or "").removesuffix(".")  # the sentence around it has its own
     return dict(facts) | {"reason": _(": “%(reason)s”") % {"reason": reason} if reason else ""}
 
 

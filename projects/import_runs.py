@@ -135,7 +135,8 @@ def _finish(job: Job, staged: Job, batch: Batch) -> None:
             project.save(update_fields=["shown_fields"])
         batch.size, batch.ready = size, True
         batch.save(update_fields=["size", "ready"])
-        activities.record("items_imported", project, by=job.created_by, subject=batch.uuid, name=batch.name, items=size)
+        by, at = job.created_by, job.started_at
+        activities.record("items_imported", project, by=by, subject=batch.uuid, at=at, name=batch.name, items=size)
     if size >= staging.CHUNK_ROWS:
         bulk.refresh_statistics(
             Item

@@ -42,7 +42,7 @@ WHOLE = Filters()
 def told(reader: Membership, filters: Filters = WHOLE) -> list[tuple[str, str]]:
     """(who, what), the oldest first."""
     lines = activity_log.log(reader, filters).lines
-    return [(line.who, line.what) for line in reversed(lines)]
+    return [(line.who, line.what) for line in reversed(lines) for _time in range(line.times)]
 
 
 def kinds(reader: Membership, filters: Filters = WHOLE) -> list[str]:
@@ -196,7 +196,7 @@ def test_the_guideline_s_way_is_in_the_log(project, lead, version):
     draft = guidelines.draft_of(project, by=lead, at=AT)
     question = draft.questions.get()
     label_plans.merge(question.labels.get(key="question"), into="praise", by=lead)
-    published = publishing.publish(draft, change="material", reason="Two were one", by=lead, at=AT)
+    published = publishing.publish(draft, change="material", reason="Two were one.", by=lead, at=AT)
     guidelines.set_public(published, True, by=lead)
     guidelines.set_public(published, True, by=lead)
     guidelines.set_public(published, False, by=lead)
@@ -349,6 +349,19 @@ def test_days_are_those_of_the_viewer(project, lead, admin):
 def test_an_address_that_names_what_cannot_be_is_none(data):
     with pytest.raises(Http404):
         Filters.read(data)
+
+
+def test_acts_in_a_row_that_read_the_same_are_one_line(project, lead, admin):
+    for minutes, by in enumerate((lead, lead, admin, lead)):
+        activities.record("draft_discarded", project, by=by, at=AT + timedelta(minutes=minutes))
+
+    lines = activity_log.log(lead, WHOLE).lines
+
+    assert [(line.who, line.times, line.since, line.at) for line in lines] == [
+        ("lea", 1, AT + timedelta(minutes=3), AT + timedelta(minutes=3)),
+        ("ada", 1, AT + timedelta(minutes=2), AT + timedelta(minutes=2)),
+        ("lea", 2, AT, AT + timedelta(minutes=1)),
+    ]
 
 
 def test_a_page_ends_and_the_next_one_goes_on(project, lead, monkeypatch):

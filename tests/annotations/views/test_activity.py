@@ -55,7 +55,7 @@ def test_the_page_costs_the_same_with_one_and_with_three_rows(project, lead, adm
     for more in (1, 2):
         for number in range(more):
             by = admin if number else lead
-            activities.record("member_left", project, by=by, about=by, at=factories.NOW)
+            activities.record("wave_finished", project, by=by, at=factories.NOW, number=10 * more + number)
         with CaptureQueriesContext(connection) as queries:
             page = client.get(address(project)).content.decode()
         costs.append((len(queries), page.count('<li class="entry">')))
