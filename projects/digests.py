@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.mail import EmailMessage, get_connection
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -46,19 +46,22 @@ def sweep(*, at: datetime) -> int:
         return 0
     begun = 0
     for user in _with_news():
-        if begun < AT_ONCE and _is_due(user, user.last_day, at) and _news(user).exists():
+        if begun < AT_ONCE and _is_due(user, user.last_day, at):
             begun += _begin(user, at)
     return begun + _again(at)
 
 
-def _with_news() -> Any:
-    """Who wants mail, and has something unread that was in none yet; with the day of their last one."""
-    fresh = Notice.objects.filter(
-        over=False, read_at=None, mailed_at=None, member__active=True, member__user=OuterRef("pk")
-    )
+def _with_news() -> list[Any]:
+    """Who wants mail, and has something unread that was in none yet; with the day of their last one. Two queries,
+    whatever the number of people: it is asked with every sweep."""
+    fresh = Notice.objects.filter(over=False, read_at=None, mailed_at=None, member__active=True)
+    kinds: dict[int, set[str]] = {}
+    for user, kind in fresh.exclude(member__user=None).values_list("member__user", "kind").distinct().order_by():
+        kinds.setdefault(user, set()).add(kind)
     last = Digest.objects.filter(user=OuterRef("pk")).order_by("-day").values("day")[:1]
-    people = User.objects.filter(Exists(fresh), is_active=True).exclude(email="").exclude(mail_pace=MailPace.NEVER)
-    return people.annotate(last_day=Subquery(last)).order_by("pk")
+    people = User.objects.filter(pk__in=kinds, is_active=True).exclude(email="").exclude(mail_pace=MailPace.NEVER)
+    wanted = people.annotate(last_day=Subquery(last)).order_by("pk")
+    return [user for user in wanted if kinds[user.pk] - set(notices.off(user, MAIL))]
 
 
 def zone_of(user: User) -> zoneinfo.ZoneInfo:

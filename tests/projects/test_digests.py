@@ -182,6 +182,16 @@ def test_one_mail_for_all_projects_counts_what_is_said_in_the_same_words(anna, n
     assert "has an answer. (3 times)\n" in message.body
 
 
+def test_who_is_due_is_asked_in_as_many_queries_for_one_as_for_twenty(anna, news, django_assert_num_queries):
+    made = [factories.member(news.project, f"rater{number}") for number in range(20)]
+    User.objects.update(mail_pace=MailPace.WEEKLY)
+    Notice.objects.bulk_create(Notice(member=one, kind="answer", key="1", at=AT) for one in made)
+    Digest.objects.bulk_create(Digest(user=one.user, day=AT.date(), asked_at=AT, begun_at=AT) for one in [anna, *made])
+
+    with django_assert_num_queries(3):
+        assert digests.sweep(at=SOON) == 0
+
+
 # -- blindness ---------------------------------------------------------------------------------------------------------
 
 
