@@ -7,8 +7,12 @@ class AgreementConfig(AppConfig):
     verbose_name = _("agreement")
 
     def ready(self) -> None:
-        from agreement import kits, sample_rows
+        from agreement import acts, kits, news, sample_rows
         from annotations import exporting
+        from projects import activities, notices
+
+        activities.register(*acts.KINDS)
+        notices.register(news.GATE)
 
         title = _("Figures with their ratings, to recompute (JSONL)")
         exporting.register("kit", exporting.Export(title, None, kits.rows, kits.total, ("jsonl",), closed_only=True))

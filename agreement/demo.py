@@ -108,6 +108,9 @@ class Demo:
         members.set_roles(boss, {Role.ADMIN}, by=boss)
         self.team = [self._member(rater["username"], {Role.ANNOTATOR}, by=boss) for rater in self.raters["annotators"]]
         self.habits = dict(zip((m.pk for m in self.team), self.raters["annotators"], strict=True))
+        # Everybody was there when the played history begins.
+        self.project.memberships.update(joined_at=self.at)
+        self.project.activities.update(at=self.at)
 
     def _user(self, name: str) -> User:
         found = User.objects.filter(username=name).first()

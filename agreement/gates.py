@@ -28,7 +28,7 @@ from agreement.protocol import ESTIMATE, Protocol, QuestionRule
 from annotations import draws
 from annotations.enums import Closing
 from annotations.models import Draw, Wave
-from projects import access
+from projects import access, activities
 from projects.enums import Action
 from projects.errors import DomainError, Invalid
 from projects.models import Membership, Project, Question
@@ -107,6 +107,7 @@ def decide(draw: Draw, runs: Iterable[Run], *, questions: Iterable[Question], at
     decision = GateDecision.objects.create(
         draw=draw, outcome=outcome, reason=reason, details=[finding.as_json() for finding in found], at=at
     )
+    _record("gate_decided", draw, by=None, at=at, outcome=outcome.value)
     if outcome == GateOutcome.PASS:
         draws.release(draw.wave)
     return decision
@@ -159,7 +160,13 @@ def waive(draw: Draw, *, reason: str, by: Membership, at: datetime) -> GateDecis
         draw=draw, outcome=GateOutcome.WAIVED, reason=reason.strip(), details=standing.details, by=by, at=at
     )
     draws.release(draw.wave, by=by)
+    _record("gate_waived", draw, by=by, at=at, reason=decision.reason)
     return decision
+
+
+def _record(kind: str, draw: Draw, *, by: Membership | None, at: datetime, **facts: Any) -> None:
+    wave = draw.wave
+    activities.record(kind, wave.project_id, by=by, subject=draw.uuid, at=at, number=wave.number, **facts)
 
 
 def _judge(draw: Draw, found: list[Finding]) -> tuple[GateOutcome, str]:

@@ -16,7 +16,7 @@ from agreement.coefficients.coefficient import NOMINAL, ORDINAL, TWO
 from agreement.coefficients.headline import TEXT
 from annotations import strata
 from annotations.draws import THRESHOLDS
-from projects import access, guidelines
+from projects import access, activities, guidelines
 from projects.enums import Action
 from projects.errors import Invalid
 from projects.models import Membership, Project, Question, protocol_defaults
@@ -155,8 +155,10 @@ def save(project: Project, protocol: Protocol, *, by: Membership) -> None:
     if problems:
         raise Invalid(" ".join(sentence for _name, sentence in problems))
     locked = Project.objects.select_for_update().get(pk=project.pk)
-    locked.protocol = protocol.to_json(keep=locked.protocol)
+    before, locked.protocol = locked.protocol, protocol.to_json(keep=locked.protocol)
     locked.save(update_fields=["protocol"])
+    if changed := sorted(name for name, value in locked.protocol.items() if before.get(name) != value):
+        activities.record("protocol_changed", project, by=by, fields=changed)
     project.protocol = locked.protocol
 
 

@@ -17,14 +17,15 @@ from kombu.exceptions import KombuError, OperationalError
 from agreement import runs
 from annotations import draws
 from annotations.models import Draw
-from projects import health, jobs, locks
+from projects import digests, health, jobs, locks, notices
 
 logger = logging.getLogger(__name__)
 
 
 @shared_task(name="agreement.sweep")
 def sweep() -> None:
-    """Close what is due, compute what is stale, then take up waiting jobs. A part that another sweep is at is skipped.
+    """Close what is due, compute what is stale, see what people are to be told, then take up waiting jobs. A part that
+    another sweep is at is skipped.
 
     Jobs come last and leave one process free: while a long import runs, draws still close and figures are computed.
     """
@@ -33,6 +34,10 @@ def sweep() -> None:
         if mine:
             _attempt("closing of draws", draws.close_due)
             _attempt("figures", runs.sweep)
+    with locks.held("notices") as mine:
+        if mine:
+            _attempt("notices", notices.sweep)
+            _attempt("mail of notices", digests.sweep)
     with locks.held("jobs", places=settings.WORKER_PROCESSES - 1) as mine:
         if mine:
             _attempt("jobs", jobs.run_waiting)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotations import cases
 from annotations.enums import CaseState, Cause, ResolutionKind
 from annotations.models import Annotation, Case, Resolution
-from projects import access, guidelines
+from projects import access, activities, guidelines
 from projects.enums import Action, ExampleKind, Origin
 from projects.errors import DomainError, Invalid, NotAllowed
 from projects.models import Example, Membership, Question
@@ -177,6 +177,7 @@ def resolve(
         case=case, kind=ResolutionKind.ADJUDICATED, **decision.fields(), by=by, at=at
     )
     case.refresh_from_db(fields=list(closed(at)))
+    record("case_decided", case, by=by, at=at)
     if example is not None:
         promote(resolution, example=example, by=by, at=at)
     return resolution
@@ -223,7 +224,17 @@ def reopen(case: Case, *, reason: str, by: Membership, at: datetime) -> Resoluti
     standing.reopened_reason = reason
     standing.save(update_fields=["standing", "reopened_at", "reopened_by", "reopened_reason"])
     case.refresh_from_db(fields=["state", "decided_at", "claimed_by", "claim_ends"])
+    # Of a consensus no case is named: who proposed it rated the item, and the case is open again.
+    together = standing.kind == ResolutionKind.CONSENSUS
+    record("decision_reopened", case, by=by, at=at, named=not together, reason=reason)
     return standing
+
+
+def record(kind: str, case: Case, *, by: Membership, at: datetime, named: bool = True, **facts: Any) -> None:
+    """Into the project's log: something was decided about a conflict. No label of it, and no rater."""
+    number = case.draw.wave.number
+    subject = case.uuid if named else None
+    activities.record(kind, by.project_id, by=by, subject=subject, at=at, number=number, **facts)
 
 
 # -- the way back into the guideline -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from annotations import adjudication, cases
 from annotations.enums import CaseState, ResolutionKind
 from annotations.models import Annotation, Case, CaseQuerySet, Resolution
 from annotations.queue import Filters, in_order
+from projects import activities
 from projects.errors import Invalid
 from projects.models import Membership
 from projects.reading import QuestionReading
@@ -104,6 +105,8 @@ def resolve(
         else:
             outcome.left_out.append(case)
     outcome.decided += Resolution.objects.bulk_create(made)
+    if made:
+        activities.record("cases_decided", by.project_id, by=by, at=at, count=len(made))
     return outcome
 
 

@@ -245,6 +245,14 @@ def _pairs(place: Place, ending: Ending) -> list[_Pair]:
     return pairs
 
 
+def has_overlap_for(place: Place, member: Membership) -> bool:
+    """Whether a slot of the overlap is open that `member` could take just now. A look only: it claims nothing."""
+    if not place.wave.overlap_left or place.takeable is None:
+        return False
+    rows = _PAIRS.rows(place.wave.pk, member.pk, place.wave.major)
+    return place.first_key is not None or any(_Pair(*row).first_key is not None for row in rows)
+
+
 def _with_first_keys(wave: int, member: int, major: int) -> QuerySet[Any, Any]:
     waiting = _open(wave, member, major, queue=OuterRef("other"), after=OuterRef("cursor")).values("key")[:1]
     pairs: QuerySet[Any] = Pair.objects.filter(wave=wave, member=member).annotate(first_key=Subquery(waiting))

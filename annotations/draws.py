@@ -17,7 +17,7 @@ from annotations import conflicts, giving
 from annotations.enums import AssignmentState, Closing, DrawState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Look, Seat, Slot, Wave, WaveItem
 from annotations.retrying import retrying
-from projects import access
+from projects import access, activities
 from projects.enums import Role
 from projects.errors import DomainError, Invalid
 from projects.models import Membership, Project
@@ -50,12 +50,24 @@ def close_due(*, at: datetime) -> list[Draw]:
 
 def finish_waves(*, at: datetime) -> None:
     """Close open waves that have nothing left to rate and no open draw."""
-    (
+    finished = (
         Wave.unseen.open()
         .exclude(Exists(Slot.objects.unrated().filter(wave=OuterRef("pk"))))
         .exclude(Exists(Draw.objects.open().filter(wave=OuterRef("pk"))))
-        .update(state=WaveState.CLOSED, closed_at=at)
     )
+    for wave in list(finished):
+        _finish(wave, finished, at=at)
+
+
+@transaction.atomic
+def _finish(wave: Wave, finished: QuerySet[Wave], *, at: datetime) -> None:
+    """Close one of those that are `finished`. Of two sweeps at once one does it."""
+    if not finished.filter(pk=wave.pk).update(state=WaveState.CLOSED, closed_at=at):
+        return
+    if wave.is_sample:
+        _record("sample_ended", wave, by=None, at=at, what=wave.kind)
+    else:
+        _record("wave_finished", wave, by=None, at=at)
 
 
 def close(draw: Draw, *, closing: Closing, reason: str = "", by: Membership, at: datetime) -> Draw:
@@ -120,8 +132,13 @@ def _close(draw: Draw, *, closing: Closing, reason: str, by: Membership | None, 
         return False
     draw.refresh_from_db()
     conflicts.open_cases(draw, at=at)
+    _record("draw_closed", draw.wave, by=by, at=at, closing=closing, reason=reason)
     Wave.objects.filter(pk=draw.wave_id).update(overlap_left=0)
     return True
+
+
+def _record(kind: str, wave: Wave, *, by: Membership | None, at: datetime, **facts: Any) -> None:
+    activities.record(kind, wave.project_id, by=by, subject=wave.uuid, at=at, number=wave.number, **facts)
 
 
 def _cancel(unrated: QuerySet[Slot]) -> None:
@@ -139,7 +156,7 @@ def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None
     ended = {"state": WaveState.CLOSED, "closed_at": at, "single_left": 0, "overlap_left": 0}
     ended_open = wave.state == WaveState.OPEN
     # Who still fills it sees this and stops. (Of an open wave the row comes last.)
-    Wave.unseen.filter(pk=wave.pk, state=WaveState.OPENING).update(**ended)
+    ended_now = Wave.unseen.filter(pk=wave.pk, state=WaveState.OPENING).update(**ended)
     draw = Draw.objects.open().filter(wave=wave).first()
     complete = draw is not None and bool(draw.size) and ended_open and all_rated(draw)
     _cancel(Slot.objects.unrated().filter(wave=wave))
@@ -148,7 +165,11 @@ def close_wave(wave: Wave, *, by: Membership, at: datetime, reason: str) -> None
             _need(reason)
         closing = Closing.COMPLETE if complete else Closing.EARLY
         _close(draw, closing=closing, reason=reason.strip(), by=by, at=at)
-    Wave.unseen.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(**ended)
+    ended_now += Wave.unseen.filter(pk=wave.pk).exclude(state=WaveState.CLOSED).update(**ended)
+    if ended_now and wave.is_sample:
+        _record("sample_ended", wave, by=by, at=at, what=wave.kind)
+    elif ended_now:
+        _record("wave_closed", wave, by=by, at=at, reason=reason.strip())
     wave.refresh_from_db()
 
 
@@ -209,6 +230,7 @@ def release_cover(wave: Wave, *, by: Membership, at: datetime) -> None:
     if draw is not None:
         rated = Annotation.objects.filter(draw=draw, slot__isnull=False).count()
         Draw.objects.filter(pk=draw.pk).update(known_from=rated + 1)
+    _record("cover_released", wave, by=by, at=at, until_closed=wave.uuid)
     wave.refresh_from_db()
 
 
@@ -251,8 +273,8 @@ def give_up(draw: Draw, *, by: Membership, at: datetime) -> None:
     given = Annotation.objects.filter(member=by, wave_item__in=WaveItem.objects.filter(wave=draw.wave))
     given.filter(window_ends__gt=at).update(window_ends=at)
     seat, _created = Seat.objects.get_or_create(wave=draw.wave, member=by)
-    if seat.gave_up_at is None:
-        Seat.objects.filter(pk=seat.pk, gave_up_at__isnull=True).update(gave_up_at=at)
+    if seat.gave_up_at is None and Seat.objects.filter(pk=seat.pk, gave_up_at__isnull=True).update(gave_up_at=at):
+        _record("overlap_given_up", draw.wave, by=by, at=at, until_closed=draw.wave.uuid)
 
 
 def may_see_figures(draw: Draw, member: Membership) -> bool:
@@ -282,7 +304,9 @@ def look(draw: Draw, *, by: Membership, at: datetime) -> None:
     Should they annotate later on, they have given up its overlap by this.
     """
     if draw.is_open:
-        Look.objects.get_or_create(draw=draw, member=by, defaults={"at": at})
+        _row, first = Look.objects.get_or_create(draw=draw, member=by, defaults={"at": at})
+        if first:
+            _record("looked", draw.wave, by=by, at=at, until_closed=draw.wave.uuid)
         Seat.objects.filter(wave=draw.wave_id, member=by, gave_up_at__isnull=True).update(gave_up_at=at)
 
 

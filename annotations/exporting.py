@@ -12,16 +12,17 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from django.core.files.base import File
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
 
 from annotations import draw_records, draws, eligibility, gold, rating_rows
 from annotations.enums import AssignmentState
 from annotations.models import Assignment, Draw
-from projects import access, item_search, jobs
+from projects import access, activities, item_search, jobs
 from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError, Invalid, NotAllowed
 from projects.formats import FORMATS
@@ -53,6 +54,7 @@ class Export:
 # -- asking for one ----------------------------------------------------------------------------------------------------
 
 
+@transaction.atomic
 def start(project: Project, *, what: str, file_format: str, by: Membership, at: datetime | None = None) -> Job:
     """Write the job that makes the file. Raises Invalid for a file or a format that does not exist."""
     access.require(by, Action.EXPORT)
@@ -66,6 +68,10 @@ def start(project: Project, *, what: str, file_format: str, by: Membership, at: 
             )
     formats = EXPORTS[what].formats
     made = file_format if file_format in formats else formats[0]
+    # By its English name: who reads the log may read another language than who asked for the file.
+    with override("en"):
+        name = str(EXPORTS[what].title)
+    activities.record("export_started", project, by=by, at=at, title=name, format=made.upper())
     return jobs.create(project, JobKind.EXPORT, params={"what": what, "format": made}, by=by, at=at)
 
 

@@ -7,6 +7,7 @@ and a limit counts every item alike.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -17,6 +18,7 @@ from django.utils.translation import ngettext
 from annotations.enums import AssignmentState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Given, Slot, Wave
 from annotations.retrying import retrying
+from projects import activities
 from projects.errors import DomainError, Invalid
 from projects.models import Membership
 
@@ -131,6 +133,8 @@ def give(
     settings = {"due_on": due_on, "limit_per_person": limit_per_person, "limit_per_day": limit_per_day}
     Wave.objects.filter(pk=wave.pk).update(is_given=bool(chosen), **settings)
     wave.refresh_from_db()
+    facts: dict[str, Any] = {"number": wave.number, "people": len(chosen)}
+    activities.record("wave_given", wave.project_id, by=by, subject=wave.uuid, at=at, **facts)
 
 
 def lapse(wave: Wave, member: Membership, *, at: datetime) -> None:

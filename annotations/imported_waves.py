@@ -19,7 +19,7 @@ from annotations.enums import DrawState, WaveState
 from annotations.imported_ratings import Making
 from annotations.models import Annotation, Assignment, Draw, Revision, Slot, Wave, WaveItem
 from annotations.rating_layouts import Layout
-from projects import importing, jobs, staging
+from projects import activities, importing, jobs, staging
 from projects.errors import DomainError
 from projects.models import Batch, GuidelineVersion, Item, Job, Membership, Project
 
@@ -163,6 +163,8 @@ def _show(making: Making) -> None:
         made = job.params["made"]
         made |= {"shown": True, "items": totals["items"], "overlap": totals["overlap"], "cases": cases}
         made["ratings"] = Annotation.objects.filter(wave_item__wave=wave).count()
+        facts = {"number": wave.number, "items": made["items"], "ratings": made["ratings"]}
+        activities.record("ratings_imported", project, by=job.created_by, subject=wave.uuid, at=making.at, **facts)
         job.save(update_fields=["params"])
 
 

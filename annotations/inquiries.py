@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, Subquery
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from annotations import draws, sheets
 from annotations.enums import WaveKind
 from annotations.models import Annotation, Assignment, Case, Draw, Heard, Inquiry, InquiryQuerySet, Wave
-from projects import access, drafts, guidelines, reading
+from projects import access, activities, drafts, guidelines, reading
 from projects.enums import Action, ExampleKind, Origin
 from projects.errors import DomainError, Invalid, NotAllowed
 from projects.models import Example, Item, Membership
@@ -142,6 +142,7 @@ def find(member: Membership, uuid: UUID) -> Asked:
     return shown([row], member)[0]
 
 
+@transaction.atomic
 def answer(inquiry: Inquiry, *, text: str, by: Membership, at: datetime) -> Inquiry:
     """Answer a question. The same answer twice is one. Raises NotAllowed, Invalid, Answered."""
     _require(inquiry, by)
@@ -150,6 +151,10 @@ def answer(inquiry: Inquiry, *, text: str, by: Membership, at: datetime) -> Inqu
         raise Invalid(_("Write the answer: everybody who labelled the item reads it."))
     unanswered = Inquiry.objects.open().filter(pk=inquiry.pk)
     told = unanswered.update(answer=cleaned, answered_by=by, answered_at=at)
+    if told:
+        # Which item was asked about is not said: who may still rate it would learn that somebody else has it.
+        wave = inquiry.wave_item.wave.uuid
+        activities.record("inquiry_answered", by.project_id, by=by, until_closed=wave, at=at)
     inquiry.refresh_from_db(fields=["answer", "answered_by", "answered_at"])
     if not told and (inquiry.answer, inquiry.answered_by) != (cleaned, by):
         raise Answered(
@@ -272,6 +277,19 @@ def told(row: Any, member: Membership) -> Told:
 def news(member: Membership) -> InquiryQuerySet:
     """The questions to which `member` has not seen the answer yet."""
     return _of(member).filter(_told(), ~_heard(member))
+
+
+def readable(member: Membership) -> list[tuple[UUID, datetime, bool]]:
+    """The answers that `member` may read, since when, and whether they have. Asked before its draw closed, an answer
+    can be read from the closing on."""
+    closed = Draw.objects.closed().filter(wave__wave_items__item=OuterRef("item")).order_by("-closed_at")
+    rows = (
+        _of(member)
+        .filter(_told())
+        .annotate(is_heard=_heard(member), closed_at=Subquery(closed.values("closed_at")[:1]))
+    )
+    found = rows.values_list("uuid", "answered_at", "closed_at", "is_heard")
+    return [(uuid, max(told, closed or told), heard) for uuid, told, closed, heard in found if told is not None]
 
 
 def hear(member: Membership, seen: Iterable[Told], *, at: datetime) -> None:

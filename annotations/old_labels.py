@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from annotations import opening, releasing, samples
 from annotations.enums import SAMPLES, OldLabel, SlotKind, WaveKind, WaveState
 from annotations.models import Annotation, OldLabelChoice, Wave, WaveItem
-from projects import guidelines, mapping
+from projects import activities, guidelines, mapping
 from projects.enums import Standing
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Label, Membership, Project, Question
@@ -179,6 +179,8 @@ def choose(
                 code="labelled_again",
             )
         OldLabelChoice.objects.filter(pk=standing.pk).update(standing=False)
+    facts: dict[str, Any] = {"label": label, "question": question, "choice": choice}
+    activities.record("old_label_chosen", project, by=by, at=at, **facts)
     return OldLabelChoice.objects.create(
         project=project,
         major=version.major or 0,
@@ -263,6 +265,7 @@ def open_again(project: Project, *, by: Membership, at: datetime) -> Wave:
                 code="nothing_again",
             )
         wave = _wave(project, version, size=len(items), by=by, at=at)
+        releasing.record_opened(wave)
         WaveItem.objects.bulk_create([WaveItem(wave=wave, item_id=item, needed=1) for item in items], batch_size=1_000)
         _standing(project, version).filter(choice=OldLabel.AGAIN, wave=None).update(wave=wave)
         large = wave.size > opening.AT_ONCE

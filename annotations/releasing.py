@@ -18,7 +18,7 @@ from annotations import draws, eligibility, sampling, strata
 from annotations.enums import DrawState, SlotKind, SlotState, WaveKind, WaveState
 from annotations.models import Draw, Slot, Wave, WaveItem
 from annotations.sampling import Candidate
-from projects import bulk, guidelines, jobs
+from projects import activities, bulk, guidelines, jobs
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Membership, Project
 
@@ -253,7 +253,7 @@ def make_wave(
 ) -> Wave:
     """The row of a wave that is just being opened, with the terms of this protocol."""
     number = (project.waves.aggregate(last=Max("number"))["last"] or 0) + 1
-    return Wave.objects.create(
+    wave = Wave.objects.create(
         project=project,
         number=number,
         version=version,
@@ -268,6 +268,15 @@ def make_wave(
         opened_at=at,
         opened_by=by,
     )
+    record_opened(wave)
+    return wave
+
+
+def record_opened(wave: Wave) -> None:
+    """Into the project's log: a wave is announced. How many items it has is on its page, once they are drawn."""
+    facts: dict[str, Any] = {"number": wave.number, "version": wave.version.number, "share": str(wave.share_percent)}
+    by, at = wave.opened_by, wave.opened_at
+    activities.record("wave_opened", wave.project_id, by=by, subject=wave.uuid, at=at, **facts)
 
 
 def is_held(project: Project, version: GuidelineVersion, ratings_per_item: int) -> bool:

@@ -19,7 +19,7 @@ from annotations import draws, sampling
 from annotations.enums import WaveKind, WaveState
 from annotations.models import Draw, Repeat, Sample, Wave, WaveItem
 from annotations.sampling import Candidate
-from projects import access, guidelines
+from projects import access, activities, guidelines
 from projects.enums import Action
 from projects.errors import DomainError
 from projects.models import GuidelineVersion, Membership, Project
@@ -70,8 +70,11 @@ def draw(
     """Make the seed, draw `counts` of each stratum of `population`, and write the wave and its sample; `lock` first."""
     seed, salt = secrets.token_bytes(32), secrets.token_bytes(32)
     chosen = sampling.choose(population, seed, counts)
+    wave = _wave(kind, version, size=len(chosen), by=by, at=at)
+    facts: dict[str, Any] = {"what": kind.value, "number": wave.number, "size": wave.size}
+    activities.record("sample_opened", wave.project_id, by=by, subject=wave.uuid, at=at, **facts)
     sample = Sample.objects.create(
-        wave=_wave(kind, version, size=len(chosen), by=by, at=at),
+        wave=wave,
         of=of,
         choices=dict(choices) | {"counts": dict(counts)},
         seed=seed,

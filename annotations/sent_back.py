@@ -4,6 +4,7 @@ The lead does not learn by it who rated: a label is sent back by the letter unde
 rater corrects is a layer on top; no figure moves.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -39,6 +40,7 @@ def send(case: Case, *, letter: str, reason: str, by: Membership, at: datetime) 
     if waiting is not None:
         return waiting
     reason = adjudication.clean_text(reason.strip(), _("reason"))
+    adjudication.record("label_sent_back", case, by=by, at=at)
     return SentBack.objects.create(annotation=annotation, case=case, reason=reason, by=by, at=at)
 
 
@@ -46,6 +48,12 @@ def to(member: Membership) -> SentBackQuerySet:
     """What `member` is asked to look at again; nothing of it before the draw of the label has closed."""
     rows = SentBack.objects.waiting().filter(annotation__member=member, case__draw__state=DrawState.CLOSED)
     return rows.select_related("annotation__item", "annotation__version", "by__user", "case")
+
+
+def waiting_for(people: Sequence[Membership]) -> SentBackQuerySet:
+    """`to` for several people at once."""
+    rows = SentBack.objects.waiting().filter(annotation__member__in=people, case__draw__state=DrawState.CLOSED)
+    return rows.select_related("annotation")
 
 
 def keep(member: Membership, sent: UUID, *, at: datetime) -> None:

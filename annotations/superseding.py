@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from annotations.enums import SlotState, WaveState
 from annotations.models import Slot, Wave, WaveItem
 from annotations.retrying import retrying
-from projects import access
+from projects import access, activities
 from projects.enums import Action, Standing
 from projects.errors import DomainError, Invalid
 from projects.folding import content_hash, folded_hash
@@ -46,6 +46,7 @@ def supersede(item: Item, *, content: Mapping[str, Json], by: Membership, at: da
     Item.objects.filter(superseded_by=item.pk).update(superseded_by=successor)
     Item.objects.filter(pk=successor.pk).update(standing=Standing.CURRENT, external_id=item.external_id)
     _stop_asking(item)
+    activities.record("item_corrected", item.project_id, by=by, at=at)
     successor.refresh_from_db()
     return successor
 
@@ -92,4 +93,5 @@ def erase(item: Item, *, by: Membership, at: datetime) -> None:
         content=dict.fromkeys(item.content, ERASED), metadata={}, standing=Standing.SUPERSEDED
     )
     _stop_asking(item)
+    activities.record("item_erased", item.project_id, by=by, at=at)
     item.refresh_from_db()

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from annotations.views import (
+    activity,
     adjudication,
     alike,
     deciding,
@@ -23,6 +24,8 @@ from annotations.views import (
 
 app_name = "annotations"
 urlpatterns: list[URLPattern] = [
+    path("p/<uuid:project>/activity/", activity.activity, name="activity"),
+    path("p/<uuid:project>/activity/file/", activity.file, name="activity-file"),
     path("p/<uuid:project>/label/", labelling.label, name="label"),
     path("p/<uuid:project>/label/undo/", labelling.undo, name="label-undo"),
     path("p/<uuid:project>/label/undo/<uuid:annotation>/", labelling.correct, name="label-correct"),

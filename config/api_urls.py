@@ -5,6 +5,7 @@ from django.urls import URLPattern, include, path
 from agreement import api as agreement
 from agreement import api_samples as samples
 from annotations import api as annotations
+from annotations import api_activity
 from annotations import api_labelling as labelling
 from annotations import api_old_labels as old_labels
 from projects import api as projects
@@ -15,6 +16,7 @@ app_name = "api"
 IN_PROJECT: list[URLPattern] = [
     path("", projects.Project.as_view(), name="project"),
     path("members/", projects.Members.as_view(), name="members"),
+    path("activity/", api_activity.ActivityList.as_view(), name="activity"),
     path("members/<uuid:member>/", projects.MemberDetail.as_view(), name="member"),
     path("protocol/", agreement.Protocol.as_view(), name="protocol"),
     path("versions/", guideline.Versions.as_view(), name="versions"),

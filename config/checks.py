@@ -23,6 +23,12 @@ def team_check(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
         (bool(settings.REDIS_URL), "REDIS_URL", "redis://… (the file-system broker serves one machine)", "W002"),
         (settings.SECURE, "CONCORD_HTTPS", "yes, behind a proxy that speaks TLS", "W003"),
         (settings.OWN_SECRET_KEY, "CONCORD_SECRET_KEY", "50 random characters or more", "W004"),
+        (
+            bool(settings.OWN_URL or settings.CSRF_TRUSTED_ORIGINS) or not settings.EMAIL_URL,
+            "CONCORD_URL",
+            "https://… (the links in the mail of notices begin with it)",
+            "W006",
+        ),
         (bool(settings.EMAIL_URL), "CONCORD_EMAIL_URL", "smtp://user:password@host:587 (mail is only logged)", "W005"),
     ]
     return [

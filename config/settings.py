@@ -33,6 +33,8 @@ try:
     EMAIL_URL = env.url("CONCORD_EMAIL_URL", schemes=mail.SCHEMES)
     DEFAULT_FROM_EMAIL = env.text("CONCORD_EMAIL_FROM", "concord@localhost")
     MAIL = mail.parse(EMAIL_URL)
+    DIGEST_HOUR = env.whole("CONCORD_DIGEST_HOUR", 7, at_least=0, at_most=23)
+    OWN_URL = env.url("CONCORD_URL", schemes=("http", "https"))
     TIME_ZONE = env.zone("CONCORD_TIME_ZONE", "UTC")
     LOG_LEVEL = env.one_of("CONCORD_LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
     OWN_SECRET_KEY = bool(env.text("CONCORD_SECRET_KEY"))
@@ -79,6 +81,9 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "config.errors.DomainErrorMiddleware",
 ]
+
+# What a mail that no request has asked for puts before its links.
+SITE_URL = OWN_URL or (CSRF_TRUSTED_ORIGINS or [f"http://127.0.0.1:{PORT}"])[0]
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

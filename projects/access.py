@@ -27,6 +27,7 @@ LEAD_ACTIONS = {
     Action.ADJUDICATE,
     Action.EXPORT,
     Action.SEE_MEMBERS,
+    Action.SEE_ACTIVITY,
 }
 ADMIN_ACTIONS = {
     Action.VIEW,
@@ -38,6 +39,7 @@ ADMIN_ACTIONS = {
     Action.SEE_AGREEMENT,
     Action.EXPORT,
     Action.SEE_MEMBERS,
+    Action.SEE_ACTIVITY,
     Action.MANAGE_MEMBERS,
     Action.SETTINGS,
     Action.WAIVE_GATE,

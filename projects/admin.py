@@ -7,7 +7,9 @@ from django.db import models
 from django.http import HttpRequest
 
 from projects.models import (
+    Activity,
     Batch,
+    Digest,
     Example,
     GuidelineVersion,
     Heartbeat,
@@ -17,6 +19,7 @@ from projects.models import (
     Label,
     LabelStyle,
     Membership,
+    Notice,
     Project,
     Question,
     StagedRow,
@@ -82,4 +85,7 @@ register_read_only(Batch, "name", "project", "format", "size", "created_at")
 register_read_only(Item, "uuid", "external_id", "project", "batch", "standing", search_fields=["=external_id", "=uuid"])
 register_read_only(Job, "uuid", "kind", "state", "project", "done", "total", "created_at", secret_fields=("params",))
 register_read_only(StagedRow, "job", "number", "external_id", "problem")
+register_read_only(Activity, "at", "project", "kind", "by")
+register_read_only(Notice, "at", "member", "kind", "over", "read_at", "mailed_at")
+register_read_only(Digest, "user", "day", "begun_at", "sent_at")
 register_read_only(Heartbeat, "name", "at", "note")

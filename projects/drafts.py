@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from projects import activities
 from projects.enums import VersionState
 from projects.errors import DomainError, Invalid, NotAllowed, StaleText
 from projects.models import Example, GuidelineVersion, Label, Membership, Project
@@ -113,6 +114,7 @@ def discard(draft: GuidelineVersion, *, by: Membership) -> None:
     """Throw the draft away, with its questions, labels and examples. What is published stays."""
     with editing(draft, by=by) as row:
         row.delete()
+        activities.record("draft_discarded", draft.project_id, by=by)
 
 
 def clean_text(text: str, *, limit: int, name: str = "") -> str:

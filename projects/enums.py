@@ -27,6 +27,7 @@ class Action(TextChoices):
     MANAGE_MEMBERS = "manage_members", _("manage the members")
     SETTINGS = "settings", _("change the project's settings")
     WAIVE_GATE = "waive_gate", _("waive a gate")
+    SEE_ACTIVITY = "see_activity", _("see who did what")
 
 
 class VersionState(TextChoices):
@@ -66,6 +67,7 @@ class JobKind(TextChoices):
     RATINGS_IMPORT = "ratings_import", _("importing ratings")
     EXPORT = "export", _("exporting")
     MAIL = "mail", _("sending mail")
+    DIGEST = "digest", _("sending a mail of notices")
 
 
 class JobState(TextChoices):
@@ -90,3 +92,22 @@ class RowProblem(TextChoices):
     SAME_IN_FILE = "same_in_file", _("an earlier row has exactly the same content")
     LIKE_IN_PROJECT = "like_in_project", _("differs from an item of the project only in case or white space")
     LIKE_IN_FILE = "like_in_file", _("differs from an earlier row only in case or white space")
+
+
+class NoticeKind(TextChoices):
+    """What people are told; `notices.KINDS` says to whom, from which rows and in which words."""
+
+    WORK = "work", _("Items wait for me")
+    CONFLICTS = "conflicts", _("Conflicts wait for a decision")
+    GATE = "gate", _("A gate has decided, or was waived")
+    GUIDELINE = "guideline", _("A guideline version was published")
+    ANSWER = "answer", _("A question about an item was answered")
+    SENT_BACK = "sent_back", _("A label was sent back to me")
+
+
+class MailPace(TextChoices):
+    """How often somebody gets mail about what is new."""
+
+    DAILY = "daily", _("once a day, if there is something new")
+    WEEKLY = "weekly", _("once a week, if there is something new")
+    NEVER = "never", _("never")

@@ -4,12 +4,14 @@ and what other apps need of them is found here too."""
 import copy
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from projects import access, drafts, examples, labels
+from projects import access, activities, drafts, examples, labels
 from projects import differences as diffs
 from projects.differences import Content, Differences
 from projects.drafts import discard, draft_of, save_text
@@ -183,10 +185,13 @@ def publish(
         row.state = VersionState.PUBLISHED
         row.reason, row.published_by, row.published_at = reason, by, at
         row.save()
+        facts: dict[str, Any] = {"number": row.number, "material": row.change == Change.MATERIAL, "reason": reason}
+        activities.record("guideline_published", row.project_id, by=by, subject=row.uuid, at=at, **facts)
     draft.refresh_from_db()
     return draft
 
 
+@transaction.atomic
 def set_public(version: GuidelineVersion, public: bool, *, by: Membership) -> None:
     """Let anybody who has the address read a published version, or no longer. What it says does not change."""
     access.require(by, Action.PUBLISH)
@@ -194,7 +199,9 @@ def set_public(version: GuidelineVersion, public: bool, *, by: Membership) -> No
         raise NotAllowed(_("You are not a member of “%(project)s”.") % {"project": version.project.name})
     if version.is_draft:
         raise Invalid(_("A draft is not shown outside the project: publish it first."))
-    GuidelineVersion.objects.filter(pk=version.pk).update(public=public)
+    if GuidelineVersion.objects.filter(pk=version.pk).exclude(public=public).update(public=public):
+        kind = "guideline_shown" if public else "guideline_hidden"
+        activities.record(kind, version.project_id, by=by, subject=version.uuid, number=version.number)
     version.public = public
 
 

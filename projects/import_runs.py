@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max, Min
 from django.utils.translation import gettext as _
 
-from projects import bulk, importing, jobs, repeats, staging
+from projects import activities, bulk, importing, jobs, repeats, staging
 from projects.candidates import candidate
 from projects.errors import DomainError
 from projects.file_fields import MOST_FIELDS, describe
@@ -135,6 +135,8 @@ def _finish(job: Job, staged: Job, batch: Batch) -> None:
             project.save(update_fields=["shown_fields"])
         batch.size, batch.ready = size, True
         batch.save(update_fields=["size", "ready"])
+        by, at = job.created_by, job.started_at
+        activities.record("items_imported", project, by=by, subject=batch.uuid, at=at, name=batch.name, items=size)
     if size >= staging.CHUNK_ROWS:
         bulk.refresh_statistics(
             Item

@@ -35,6 +35,7 @@ NEEDED = {
     JobKind.RATINGS_IMPORT: Action.IMPORT,
     JobKind.EXPORT: Action.EXPORT,
     JobKind.MAIL: Action.MANAGE_MEMBERS,
+    JobKind.DIGEST: Action.MANAGE_MEMBERS,  # of no project: nobody sees it in one
 }
 
 BEAT = timedelta(seconds=1)

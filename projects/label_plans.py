@@ -6,10 +6,11 @@ that name a label which is merged away follow it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
-from projects import drafts, labels, mapping
+from projects import activities, drafts, labels, mapping
 from projects.errors import Invalid
 from projects.labels import NewLabel
 from projects.mapping import Target
@@ -62,6 +63,7 @@ def merge(label: Label, *, into: str, by: Membership) -> Label:
         row.delete()
         for example in naming(draft, row):
             _follow(example, row.question, {row.key: other.key})
+        _record("label_merged", draft, row, by=by, into=other.name)
     return other
 
 
@@ -79,6 +81,8 @@ def split(label: Label, new: Sequence[NewLabel], *, stays: bool, by: Membership)
         _map(draft, row, [*([row.key] if stays else []), *(one.key for one in made)])
         if not stays:
             row.delete()
+        parts = [*([row.name] if stays else []), *(one.name for one in made)]
+        _record("label_split", draft, row, by=by, parts=", ".join(f"“{name}”" for name in parts))
     return made
 
 
@@ -91,6 +95,7 @@ def retire(label: Label, *, becomes: str, by: Membership) -> None:
         else:
             mapping.label_gone(draft, row.question.key, row.key)
         row.delete()
+        _record("label_retired", draft, row, by=by, becomes=_other(label, becomes).name if becomes else "")
 
 
 def choose(draft: GuidelineVersion, question_key: str, old: str, *, becomes: str, by: Membership) -> None:
@@ -106,6 +111,11 @@ def choose(draft: GuidelineVersion, question_key: str, old: str, *, becomes: str
             mapping.save(row, question_key, found | {old: becomes})
         elif isinstance(found.get(old), str):  # what it was divided into stays on record
             mapping.save(row, question_key, {key: target for key, target in found.items() if key != old})
+
+
+def _record(kind: str, draft: GuidelineVersion, label: Label, *, by: Membership, **facts: Any) -> None:
+    question = label.question.text
+    activities.record(kind, draft.project_id, by=by, question=question, label=label.name, **facts)
 
 
 def _row(label: Label) -> Label:

@@ -4,13 +4,14 @@ import hashlib
 import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from projects import access
+from projects import access, activities
 from projects.enums import Action, Role
 from projects.errors import DomainError, Invalid, NotAllowed
 from projects.models import Invitation, Membership, Project, User
@@ -40,7 +41,9 @@ class InvitationOver(DomainError):
 def found(*, name: str, description: str, user: User) -> Membership:
     """Make a project; `user` becomes its admin and its lead."""
     project = Project.objects.create(name=name, description=description, created_by=user)
-    return Membership.objects.create(project=project, user=user, alias=user.username, is_admin=True, is_lead=True)
+    founder = Membership.objects.create(project=project, user=user, alias=user.username, is_admin=True, is_lead=True)
+    activities.record("project_founded", project, by=founder)
+    return founder
 
 
 @transaction.atomic
@@ -58,7 +61,9 @@ def add(project: Project, *, username: str, roles: Collection[Role], by: Members
         raise Invalid(
             _("%(name)s is a member already: change their roles in the list.") % {"name": user}, code="member_already"
         )
-    return _enrol(project, user, _some(roles))
+    member = _enrol(project, user, _some(roles))
+    _record("member_added", member, by=by)
+    return member
 
 
 def find_user(name: str) -> User | None:
@@ -88,6 +93,7 @@ def invite(
         expires_at=at + INVITATION_LASTS,
         **_fields(wanted),
     )
+    _record("member_invited", invitation, by=by, at=at)
     return invitation, token
 
 
@@ -124,15 +130,18 @@ def join(token: str, *, user: User, at: datetime | None = None) -> Membership:
     held = access.roles(standing) if standing else set()
     member = _enrol(invitation.project, user, held | access.roles(invitation))
     Invitation.objects.filter(pk=invitation.pk).update(accepted_by=member)
+    _record("member_joined", member, by=member, at=at)
     return member
 
 
+@transaction.atomic
 def withdraw(invitation: Invitation, *, by: Membership, at: datetime | None = None) -> None:
     """Stop an invitation from working. Doing it again changes nothing."""
     _require(by, invitation.project_id)
-    Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None).update(
-        withdrawn_at=at or timezone.now()
-    )
+    at = at or timezone.now()
+    standing = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
+    if standing.update(withdrawn_at=at):
+        _record("invitation_withdrawn", invitation, by=by, at=at)
 
 
 @transaction.atomic
@@ -143,7 +152,11 @@ def set_roles(member: Membership, roles: Collection[Role], *, by: Membership) ->
     member = _locked(member)
     if Role.ADMIN not in wanted:
         _keep_an_admin(member)
-    return _write(member, wanted)
+    before = access.roles(member)
+    _write(member, wanted)
+    if before != wanted:
+        _record("roles_changed", member, by=by, before=activities.roles_as_facts(before))
+    return member
 
 
 @transaction.atomic
@@ -156,6 +169,7 @@ def deactivate(member: Membership, *, by: Membership, at: datetime | None = None
     _keep_an_admin(member)
     member.active, member.left_at = False, at or timezone.now()
     member.save(update_fields=["active", "left_at"])
+    _record("member_left", member, by=by, at=member.left_at)
     return member
 
 
@@ -166,8 +180,11 @@ def reactivate(member: Membership, *, by: Membership) -> Membership:
     member = _locked(member)
     if member.user is None:
         raise Invalid(_("%(name)s has no account and cannot be activated.") % {"name": member.alias})
+    if member.active:
+        return member
     member.active, member.left_at = True, None
     member.save(update_fields=["active", "left_at"])
+    _record("member_returned", member, by=by)
     return member
 
 
@@ -175,6 +192,14 @@ def _require(by: Membership, project: int) -> None:
     access.require(by, Action.MANAGE_MEMBERS)
     if by.project_id != project:
         raise NotAllowed(_("You are an admin of another project than this."))
+
+
+def _record(
+    kind: str, who: Membership | Invitation, *, by: Membership, at: datetime | None = None, **facts: Any
+) -> None:
+    roles = activities.roles_as_facts(access.roles(who))
+    about = who if isinstance(who, Membership) else None
+    activities.record(kind, who.project_id, by=by, about=about, at=at, roles=roles, **facts)
 
 
 def _works(at: datetime) -> Q:

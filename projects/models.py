@@ -12,6 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from projects import enums
 from projects.task_types import TASK_TYPES
+from projects.told_models import Activity as Activity
+from projects.told_models import Digest as Digest
+from projects.told_models import Notice as Notice
+from projects.told_models import NoticeRound as NoticeRound
 
 
 def task_type_choices() -> list[tuple[str, str]]:
@@ -45,6 +49,8 @@ class User(AbstractUser):
     """A person who can log in. What they may do is held per project, in `Membership`."""
 
     time_zone = models.CharField(max_length=64, blank=True)
+    mail_pace = models.CharField(max_length=8, choices=enums.MailPace, default=enums.MailPace.DAILY)
+    notices_off = models.JSONField(default=dict, blank=True, help_text=_("page or mail -> kinds that are switched off"))
 
     def __str__(self) -> str:
         return self.get_full_name() or self.username

@@ -38,10 +38,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around a page of a project: its entries, and the viewer's projects, for the switch."""
+    """What stands around a page of a project: its entries, the viewer's projects, for the switch, and how many notices
+    are new to them."""
 
     links: list[Link]
     memberships: list[Membership]
+    news: int = 0
 
 
 ENTRIES = (
@@ -62,6 +64,7 @@ ENTRIES = (
 # What stands beside an entry: the rows that wait, to be counted, or a value. Empty, 0 and NULL show nothing.
 Beside = Callable[[Membership], "QuerySet[Any] | Subquery"]
 BESIDE: dict[str, Beside] = {}
+NOTICES = "notices"  # no entry of the project: the viewer's own, of all their projects
 
 
 def beside(key: str, function: Beside) -> None:
@@ -86,10 +89,10 @@ def newest_number(member: Membership) -> Subquery:
     return Subquery(member.project.versions.published().newest_first().values(number_shown=number)[:1])
 
 
-def url_of(name: str, member: Membership) -> str:
+def url_of(name: str, member: Membership, *more: object) -> str:
     """The address of a project page, or nothing where that page is not part of this installation."""
     try:
-        return reverse(name, args=[member.project.uuid])
+        return reverse(name, args=[member.project.uuid, *more])
     except NoReverseMatch:
         return ""
 
@@ -100,13 +103,15 @@ def frame(member: Membership, current: str = "") -> Frame:
     allowed = access.actions(member)
     shown = [(entry, url_of(entry.url_name, member)) for entry in ENTRIES if entry.action in allowed]
     asked = {f"beside_{e.key}": _value(BESIDE[e.key](member)) for e, url in shown if url and e.key in BESIDE}
+    if current != "label" and NOTICES in BESIDE:  # the labelling page is not to pay for them
+        asked[f"beside_{NOTICES}"] = _value(BESIDE[NOTICES](member))
     if Action.SEE_ITEMS in allowed:
         asked |= health.asked()
     memberships = list(access.projects_of(member.user).annotate(**asked)) if member.user else []
     said = vars(memberships[0]) if memberships else {}
     health.told(said)
     links = [Link(e.key, e.title, url, e.key == current, _said(said, e.key)) for e, url in shown if url]
-    return Frame(links, memberships)
+    return Frame(links, memberships, int(_said(said, NOTICES) or 0))
 
 
 def _value(found: "QuerySet[Any] | Subquery") -> Subquery:

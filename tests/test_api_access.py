@@ -27,6 +27,7 @@ pytestmark = pytest.mark.django_db
 # Address, method, status for who may (an empty body is sent), who may: Admin, Lead, anNotator.
 TABLE = """
 project             GET     200  A L N
+activity            GET     200  A L
 members             GET     200  A L
 members             POST    422  A
 member              GET     200  A L

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 from django import forms
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from projects.models import Project
+from projects import activities
+from projects.models import Membership, Project
 
 # Django's forms are generic for the type checker only.
 if TYPE_CHECKING:
@@ -38,3 +40,10 @@ class SettingsForm(ProjectForm):
             "notice": _("One sentence, shown to all members on every page of the project."),
             "comment_required": _("From the next label on. Otherwise a comment can be written and need not be."),
         }
+
+    @transaction.atomic
+    def save(self, commit: bool = True, *, by: Membership | None = None) -> Project:
+        saved: Project = super().save(commit)
+        if self.changed_data:
+            activities.record("settings_changed", saved, by=by, fields=self.changed_data)
+        return saved

@@ -1,10 +1,11 @@
 """`{% load access %}`: what the viewer may do, and the entries of the frame."""
 
 from django import template
+from django.template import Context
 
-from projects import access, health, navigation
+from projects import access, health, navigation, notices
 from projects.enums import Action, Role
-from projects.models import Membership
+from projects.models import Membership, User
 
 register = template.Library()
 
@@ -29,10 +30,14 @@ def start(member: Membership) -> str:
     return navigation.start(member)
 
 
-@register.simple_tag
-def frame(member: Membership | None, current: str = "") -> navigation.Frame | None:
-    """`{% frame member nav as around %}`: entries and projects, on the pages of a project."""
-    return navigation.frame(member, current) if member else None
+@register.simple_tag(takes_context=True)
+def frame(context: Context, member: Membership | None, current: str = "") -> navigation.Frame:
+    """`{% frame member nav as around %}`: entries and projects on the pages of a project, and what is new for the
+    viewer on all of theirs."""
+    if member:
+        return navigation.frame(member, current)
+    user = context.get("user")
+    return navigation.Frame([], [], notices.unread(user).count() if isinstance(user, User) else 0)
 
 
 @register.simple_tag

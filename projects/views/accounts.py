@@ -8,6 +8,7 @@ from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,7 +19,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
+from projects import access, activities
 from projects.forms.account import AccountForm, LogInForm, SignUpForm
+from projects.models import User
 from projects.requests import HtmxRequest, UserRequest, posted
 
 
@@ -103,10 +106,18 @@ def account(request: UserRequest) -> HttpResponse:
 @require_POST
 def token(request: UserRequest) -> HttpResponse:
     """Make a new API token, which ends the old one, or end it. The key is shown in this answer only."""
-    Token.objects.filter(user=request.user).delete()
-    if "revoke" in request.POST:
+    made = _replace_token(request.user, revoke="revoke" in request.POST)
+    if made is None:
         messages.success(request, _("The API token is revoked."))
         return redirect("projects:account")
-    made = Token.objects.create(user=request.user)
     context = {"form": AccountForm(user=request.user), "token": made, "new_key": made.key}
     return render(request, "projects/account.html", context)
+
+
+@transaction.atomic
+def _replace_token(user: User, *, revoke: bool) -> Token | None:
+    """It acts in every project of theirs, so each of them has it in its log."""
+    had, _kinds = Token.objects.filter(user=user).delete()
+    if not revoke or had:
+        activities.record_for("token_revoked" if revoke else "token_made", access.projects_of(user))
+    return None if revoke else Token.objects.create(user=user)

@@ -38,7 +38,7 @@ def settings(request: UserRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.SETTINGS)
     form = SettingsForm(posted(request), instance=member.project)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        form.save(by=member)
         messages.success(request, _("The settings are saved."))
         return redirect("projects:settings", project)
     # A refused form has already written its values into the instance: the frame should show what is stored.

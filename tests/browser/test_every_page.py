@@ -112,9 +112,14 @@ class Crawl:
                 "agreement:planning",
                 "annotations:adjudication-case",
                 "annotations:wave-open",
+                "annotations:activity",
+                "projects:notices-settings",
             },
         ),
-        ("anna", {"annotations:label", "annotations:my-work", "projects:guideline", "projects:account"}),
+        (
+            "anna",
+            {"annotations:label", "annotations:my-work", "projects:guideline", "projects:account", "projects:notices"},
+        ),
     ],
 )
 def test_every_page_that_links_lead_to(browser: Browser, demo: Stack, name: str, must: set[str], window: str) -> None:

@@ -104,9 +104,19 @@ def test_a_team_that_has_set_everything_is_told_nothing(tmp_path: Path) -> None:
         DATABASE_URL="postgres://me@host/db",
         REDIS_URL="redis://host/0",
         CONCORD_EMAIL_URL="smtps://me:secret@host",
+        CONCORD_URL="https://labels.example.org",
     )
 
     assert (done.returncode, "no issues" in done.stdout + done.stderr) == (0, True)
+
+
+def test_a_team_that_sends_mail_is_asked_where_its_links_lead(tmp_path: Path) -> None:
+    settings = {"CONCORD_VAR": str(tmp_path), "CONCORD_TEAM": "yes", "CONCORD_EMAIL_URL": "smtps://me@host"}
+    origin = {"CONCORD_ORIGINS": "https://labels.example.org"}
+
+    said = [manage("check", "--deploy", "--tag=security", **settings, **more) for more in ({}, origin)]
+
+    assert ["concord.W006" in done.stdout + done.stderr for done in said] == [True, False]
 
 
 def test_the_readme_lists_every_setting_that_is_read() -> None:

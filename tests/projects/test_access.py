@@ -25,6 +25,7 @@ LEAD = {
     "adjudicate",
     "export",
     "see_members",
+    "see_activity",
     "waive_gate",
 }
 ADMIN = (LEAD - {"adjudicate"}) | {"manage_members", "settings"}
