@@ -1,6 +1,8 @@
 """The whole way in Chromium, by keyboard: ratings that were made elsewhere, their conflicts, decisions, examples, a
-label that is merged away, a material publish, practice, a fresh wave by four people, and whether the example helped. Axe
-looks at every page; the figures are those of `whole_way`, which knows the ratings and nothing of the product."""
+label that is merged away, a material publish, practice, a fresh wave by four people, and whether the example helped.
+
+Axe looks at every page; the figures are those of `whole_way`, which knows the ratings and nothing of the product.
+"""
 
 import re
 from collections.abc import Callable
@@ -28,7 +30,8 @@ class Way:
         self.base = stack.shell("from tests.browser import whole_way; whole_way.seed()").splitlines()[-1]
         self.lea = Hands(visit("lea", PASSWORD))
         self.threat = ""  # the text of the example of a threat
-        self.raters = [Hands(visit(name, PASSWORD)) for name in way.RATERS]
+        seen: set[str] = set()
+        self.raters = [Hands(visit(name, PASSWORD), seen) for name in way.RATERS]
 
     # -- entered at the disagreement --
 
