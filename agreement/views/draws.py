@@ -32,7 +32,7 @@ from agreement import protocol as protocols
 from agreement.forms import WaiverForm
 from agreement.gate_pages import Gate, OfQuestion
 from agreement.models import Run
-from annotations import draws
+from annotations import draws, imported
 from annotations.enums import Closing
 from annotations.models import Draw
 from projects import access
@@ -152,6 +152,7 @@ def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpRe
         "draw": found,
         "question": asked,
         "title": _(run.result["headline"]["title"]),
+        "note": imported.mark(found),
         "fields": fields,
         "field": field,
         "strata": report.by_field(run.result, entries),
@@ -202,6 +203,7 @@ def cell(request: HttpRequest, project: UUID, draw: UUID, question: str, one: st
         "one": labels[one],
         "other": labels[other],
         "page": page,
+        "note": imported.mark(found),
         "items": cells.describe(found, asked, list(page.object_list)),
         "examples": effects.written_for(member.project, question, one, other) if one != other else [],
     }
