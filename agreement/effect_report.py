@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agreement.effects import Change, Effect, Part, Rate
+from annotations import imported
 from projects.models import GuidelineVersion
 from projects.reading import ExampleReading
 
@@ -23,13 +24,17 @@ class PartLink:
 
 @dataclass(frozen=True)
 class RateLine:
-    """`value` is a percentage; `between` its interval; `count` says how many of how many items."""
+    """`value` is a percentage; `between` its interval; `count` says how many of how many items.
+
+    `note` has to stand beside it; empty: nothing.
+    """
 
     value: str
     between: str
     count: str
     versions: str
     parts: list[PartLink]
+    note: str
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ def _line(rate: Rate, effect: Effect, version: GuidelineVersion) -> RateLine:
         count=_count(rate),
         versions=rate.versions,
         parts=[_part(part, effect, version) for part in rate.parts],
+        note=next((mark for part in rate.parts if (mark := imported.mark(part.draw))), ""),
     )
 
 

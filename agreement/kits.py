@@ -77,6 +77,7 @@ def _draw_row(draw: Draw, asked: Sequence[Question]) -> Mapping[str, Json]:
         "closing": draw.closing,
         "closed_at": draw.closed_at.isoformat() if draw.closed_at else None,
         "size": draw.size,
+        "imported": draw.is_imported,
         "protocol": draw.protocol,
         "tokenisation": TOKENISATION,
         "strata": {name: list(sizes) for name, sizes in matrices.stratum_sizes(draw).items()},

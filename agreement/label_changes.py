@@ -12,6 +12,7 @@ from agreement.coefficients.coefficient import ORDINAL
 from agreement.coefficients.diagnostics import merged_value
 from agreement.coefficients.ratings import Ratings
 from agreement.matrices import Matrix
+from annotations import imported
 from annotations.models import Draw
 from projects.models import GuidelineVersion
 from projects.task_types import TASK_TYPES
@@ -29,6 +30,7 @@ class WhatIf:
     value: str
     merged: str
     difference: str
+    note: str
 
 
 def closed_draws(version: GuidelineVersion) -> list[Draw]:
@@ -68,6 +70,7 @@ def _what_if(draw: Draw, matrix: Matrix, one: str, other: str) -> WhatIf:
         n=round(ratings.n_paired),
         value=_shown(value),
         merged=_shown(as_one),
+        note=imported.mark(draw),
         difference=NOTHING if value is None or as_one is None else _signed(as_one - value),
     )
 

@@ -12,7 +12,7 @@ from agreement import overview, report, runs
 from agreement.charts import number
 from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
-from annotations import cases, draws
+from annotations import cases, draws, imported
 from annotations.enums import CaseState, WaveState
 from annotations.models import Draw, Wave
 from projects import access, guidelines, navigation
@@ -271,6 +271,7 @@ def _agreement(known: Facts) -> list[str]:
             _("%(title)s, %(wave)s") % about,
             _("gate: %(gate)s") % about,
         ]
+        lines += [mark] if (mark := imported.mark(known.measured)) else []
     if known.run is not None and known.run.interim:
         lines.append(_("interim, %(n)s of %(drawn)s") % {"n": known.run.n, "drawn": known.run.drawn})
     return lines or [_("no figures yet")]

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 from agreement import sentences
 from agreement.charts import number
 from agreement.reporting import Paper, Sheet
+from annotations import imported
 from annotations.enums import Closing
 from annotations.models import Draw
 
@@ -48,7 +49,8 @@ def _drawn(draw: Draw, sheets: Sequence[Sheet]) -> str:
         "reason": draw.reason,
     }
     if draw.is_imported:
-        return _("Ratings made elsewhere were compared on %(drawn)s items with two ratings or more.") % about
+        said = _("Ratings made elsewhere were compared on %(drawn)s items with two ratings or more.") % about
+        return f"{said} {imported.mark(draw)}"
     said = _(
         "Under guideline %(version)s, %(drawn)s of %(population)s items were drawn at random and rated independently "
         "by %(ratings)s of the %(raters)s annotators each, who did not know which items were measured (completed "

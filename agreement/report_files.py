@@ -4,7 +4,8 @@ JSON is one object:
 
   schema, project, made_at, named    `named`: raters are ids, and people's names beside them; else numbers that hold
               within a draw, as they always are where the reader may still decide cases of a draw
-  draws       [{draw wave version closing closed_at reason size protocol gate questions}], the newest first
+  draws       [{draw wave version closing closed_at reason size imported note protocol gate questions}], the newest
+              first; `note` has to stand beside every figure of the draw
   gate        {outcome reason log: [{at outcome by reason}]}
   questions   [{key text task_type engine digest computed_at raters gate difference result}]; `raters` are the names of
               the ids, `gate` is {outcome brief findings: [{part name outcome value threshold on}]}, `difference` is
@@ -12,7 +13,8 @@ JSON is one object:
 
 CSV has a row for each statistic: of the whole draw, or of a label, pair, rater, stratum or role (`part` and `name`).
 Where there is a version before, it has one for each difference from it (`part` "difference", `name` that version).
-`gate` is what a threshold said of the row, else empty; `gate_of_question` and the waiver stand in every row of a draw.
+`gate` is what a threshold said of the row, else empty; `gate_of_question`, the waiver and what has to stand beside
+every figure (`note`) are in every row of a draw.
 """
 
 import io
@@ -59,6 +61,7 @@ COLUMNS = (
     "waived_by",
     "waived_at",
     "waiver_reason",
+    "note",
     "engine",
 )
 
@@ -109,6 +112,8 @@ def _draw(sheets: list[Sheet]) -> dict[str, Any]:
         "closed_at": draw.closed_at.isoformat() if draw.closed_at else None,
         "reason": draw.reason,
         "size": draw.size,
+        "imported": draw.is_imported,
+        "note": sheets[0].note,
         "protocol": _protocol(sheets),
         "gate": {"outcome": gate.outcome, "reason": gate.reason, "log": log},
         "questions": [_question(sheet) for sheet in sheets],
@@ -206,6 +211,7 @@ def _row(sheet: Sheet, part: str, name: str, key: str, entry: Mapping[str, Any])
         "method": entry.get("method"),
         "n": entry["n"],
         **_gate(sheet, part, name, key, entry),
+        "note": sheet.note,
         "engine": sheet.run.engine,
     }
 

@@ -86,7 +86,8 @@ def _differences(paper: Paper) -> list[str]:
 
 
 def _notes(paper: Paper) -> list[str]:
-    """The waivers, which are printed with every figure of their draw."""
-    said = [(draw, paper.of_draw(draw)[0].gate.waiver_words) for draw in paper.draws]
+    """That ratings were imported, and the waivers: what is printed with every figure of their draw."""
+    first = [paper.of_draw(draw)[0] for draw in paper.draws]
+    said = [(sheet.draw, words) for sheet in first for words in (sheet.note, sheet.gate.waiver_words)]
     notes = [_("Wave %(wave)s: %(said)s") % {"wave": draw.wave.number, "said": words} for draw, words in said if words]
     return [line for note in notes for line in ("", r"\noindent " + escaped(note))]

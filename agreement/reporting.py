@@ -15,6 +15,7 @@ from agreement.gate_pages import Gate, OfQuestion
 from agreement.models import GateDecision, Run
 from agreement.overview import GateRow, Section
 from agreement.report import Report
+from annotations import imported
 from annotations.enums import Closing, DrawState
 from annotations.models import Draw, Look
 from projects import access
@@ -59,6 +60,11 @@ class Sheet:
     def anchor(self) -> str:
         """What its places on a page with several sheets begin with."""
         return f"wave-{self.draw.wave.number}-{self.question.key}-"
+
+    @property
+    def note(self) -> str:
+        """What has to stand beside every figure of it; empty: nothing."""
+        return imported.mark(self.draw)
 
     @property
     def here(self) -> OfQuestion:

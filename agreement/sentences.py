@@ -128,9 +128,7 @@ def comparisons(run: Run) -> list[str]:
 
 def notes(draw: Draw, looks: Sequence[str] = ()) -> list[str]:
     """What is printed with every figure of a draw: how it closed, and what raters or leads knew."""
-    said = []
-    if draw.is_imported:
-        said.append(str(imported.NOT_KNOWN))
+    said = [mark] if (mark := imported.mark(draw)) else []
     if draw.is_anonymous:
         said.append(_("The ratings are anonymous: there is no figure by pair or rater."))
     when = date_format(draw.closed_at, "j M Y") if draw.closed_at else ""

@@ -11,6 +11,7 @@ from agreement import gate_pages
 from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
 from agreement.protocol import ESTIMATE, LOW, RESOLUTION_RULES, WEIGHTS, Protocol
+from annotations import imported
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -18,6 +19,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     draw = serializers.UUIDField(source="draw.uuid")
     version = serializers.CharField(source="draw.wave.version.number")
     closing = serializers.CharField(source="draw.closing")
+    imported = serializers.BooleanField(source="draw.is_imported", help_text="its ratings were made elsewhere")
+    note = serializers.SerializerMethodField(help_text="what has to stand beside the figure; empty: nothing")
     result = serializers.JSONField()
 
     class Meta:
@@ -31,12 +34,17 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "n",
             "drawn",
             "closing",
+            "imported",
+            "note",
             "engine",
             "digest",
             "created_at",
             "result",
         ]
         read_only_fields = fields
+
+    def get_note(self, run: Run) -> str:
+        return imported.mark(run.draw)
 
 
 class GateSerializer(serializers.ModelSerializer[GateDecision]):

@@ -125,6 +125,12 @@ class Dossier:
     def is_open(self) -> bool:
         return self.case.state == CaseState.OPEN
 
+    @property
+    def cell(self) -> list[str]:
+        """The keys of the two labels in the order of the guideline; empty where an answer is not one label."""
+        said = [side.value for side in self.sides]
+        return keys if len(keys := [label.key for label in self.question.labels if label.key in said]) == 2 else []
+
 
 def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
     """The page of `case` (from `find`) as `member` sees it."""

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations import imported_report, imported_rows, imported_waves, rating_layouts
 from annotations.imported_report import MOST_BY_NAME, Report, Value
-from annotations.models import Wave
+from annotations.models import Draw, Wave
 from annotations.rating_layouts import Layout
 from projects import access, guidelines, importing, jobs
 from projects.enums import Action, JobKind, JobState
@@ -126,6 +126,11 @@ def _look(stream: Any, key: str) -> tuple[list[Field], list[Mapping[str, Json]]]
     if not fields:
         raise Invalid(problem or _("The file has no fields."), code="unreadable_file")
     return fields, records
+
+
+def mark(draw: Draw) -> str:
+    """What stands beside every figure of a draw whose ratings were imported; empty for what was measured here."""
+    return str(NOT_KNOWN) if draw.is_imported else ""
 
 
 # -- the preview -------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from agreement import protocol as protocols
 from agreement.forms import WaiverForm
 from agreement.gate_pages import Gate, OfQuestion
 from agreement.models import Run
-from annotations import draws
+from annotations import draws, imported
 from annotations.enums import Closing
 from annotations.models import Draw
 from projects import access
@@ -152,6 +152,7 @@ def by(request: HttpRequest, project: UUID, draw: UUID, question: str) -> HttpRe
         "draw": found,
         "question": asked,
         "title": _(run.result["headline"]["title"]),
+        "note": imported.mark(found),
         "fields": fields,
         "field": field,
         "strata": report.by_field(run.result, entries),
@@ -206,6 +207,7 @@ def cell(request: HttpRequest, project: UUID, draw: UUID, question: str, one: st
         "items": cells.describe(found, asked, found_items[:PAGE]),
         "more": found_items[PAGE - 1].pk if len(found_items) > PAGE else None,
         "later": after > 0,
+        "note": imported.mark(found),
         "examples": effects.written_for(member.project, question, one, other) if one != other else [],
     }
     return render(request, "agreement/cell.html", context)

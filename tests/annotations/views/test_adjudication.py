@@ -428,3 +428,15 @@ def test_reopening_shows_the_earlier_decision_below_the_case(leading, case, lead
 
 def test_reopening_an_open_case_is_refused(leading, case):
     assert leading.post(deed("reopen", case), {"reason": "why"}).status_code == 409
+
+
+def test_a_decided_case_leads_to_the_cell_that_it_came_from_and_an_open_one_does_not(
+    leading, project, draw, case, lead
+):
+    cell = reverse("agreement:cell", args=[project.uuid, draw.uuid, "intent", "complaint", "praise"])
+    assert cell not in text(leading.get(address("adjudication-case", project, case.uuid)))
+
+    leading.post(deed("resolve", case), DECISION)
+
+    assert cell in text(leading.get(address("adjudication-case", project, case.uuid)))
+    assert leading.get(cell).status_code == 200
