@@ -71,8 +71,7 @@ class Filters:
 
     def narrow(self, rows: QuerySet[Activity]) -> QuerySet[Activity]:
         if self.kind:
-            kinds = [kind.key for kind in activities.KINDS.values() if self.kind in (kind.key, kind.topic)]
-            rows = rows.filter(kind__in=kinds)
+            rows = rows.filter(kind=self.kind) if self.kind in activities.KINDS else rows.filter(topic=self.kind)
         if self.by:
             rows = rows.filter(by=None) if self.by == SYSTEM else rows.filter(by__uuid=self.by)
         if self.since:

@@ -79,9 +79,9 @@ def record(
     **facts: Any,
 ) -> None:
     """Write down an act, in the caller's transaction. Plain facts only: `sentence` has to be able to say them."""
-    _check(kind)
     Activity.objects.create(
         project_id=project if isinstance(project, int) else project.pk,
+        topic=_topic(kind),
         kind=kind,
         by=by,
         about=about,
@@ -94,14 +94,16 @@ def record(
 
 def record_for(kind: str, members: Iterable[Membership], *, at: datetime | None = None) -> None:
     """The same act of one person in each project of theirs: `members` are their memberships."""
-    _check(kind)
-    at = at or timezone.now()
-    Activity.objects.bulk_create(Activity(project_id=one.project_id, kind=kind, by=one, at=at) for one in members)
+    topic, at = _topic(kind), at or timezone.now()
+    Activity.objects.bulk_create(
+        Activity(project_id=one.project_id, topic=topic, kind=kind, by=one, at=at) for one in members
+    )
 
 
-def _check(kind: str) -> None:
+def _topic(kind: str) -> str:
     if kind not in KINDS:
         raise ValueError(f"{kind} is no kind of act: register it in AppConfig.ready")
+    return KINDS[kind].topic
 
 
 def said(row: Activity) -> str:

@@ -16,8 +16,9 @@ class Activity(models.Model):
     """
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="activities", db_index=False)
+    topic = models.CharField(max_length=12, help_text=_("of the kind; the log is read by it"))
     kind = models.CharField(max_length=30)
-    by = models.ForeignKey("projects.Membership", on_delete=models.CASCADE, null=True, related_name="+", db_index=False)
+    by = models.ForeignKey("projects.Membership", on_delete=models.CASCADE, null=True, related_name="+")
     about = models.ForeignKey("projects.Membership", on_delete=models.CASCADE, null=True, related_name="+")
     subject = models.UUIDField(null=True, help_text=_("what it was done to: a wave, a version, a case …"))
     facts = models.JSONField(default=dict)
@@ -31,7 +32,8 @@ class Activity(models.Model):
         indexes = [
             models.Index(fields=["project", "id"], name="projects_activity_newest"),
             models.Index(fields=["project", "kind", "id"], name="projects_activity_kind"),
-            models.Index(fields=["by", "id"], name="projects_activity_by"),
+            models.Index(fields=["project", "topic", "id"], name="projects_activity_topic"),
+            models.Index(fields=["project", "by", "id"], name="projects_activity_by"),
         ]
 
 
