@@ -272,6 +272,14 @@ register(
         **_DRAFT,
     ),
     Kind(
+        "label_becomes",
+        GUIDELINE,
+        gettext_lazy("what becomes of a retired label"),
+        gettext_lazy("Draft, “%(question)s”: old labels “%(label)s” become %(becomes)s."),
+        lambda facts: dict(facts) | {"becomes": f"“{facts['becomes']}”" if facts["becomes"] else _("nothing else")},
+        **_DRAFT,
+    ),
+    Kind(
         "guideline_published",
         GUIDELINE,
         gettext_lazy("guideline published"),

@@ -111,6 +111,12 @@ def choose(draft: GuidelineVersion, question_key: str, old: str, *, becomes: str
             mapping.save(row, question_key, found | {old: becomes})
         elif isinstance(found.get(old), str):  # what it was divided into stays on record
             mapping.save(row, question_key, {key: target for key, target in found.items() if key != old})
+        if found != mapping.of(row, question_key):
+            names = dict(
+                Label.objects.filter(question__version=row, question__key=question_key).values_list("key", "name")
+            )
+            facts: dict[str, Any] = {"question": question_key, "label": old, "becomes": names.get(becomes, "")}
+            activities.record("label_becomes", row.project_id, by=by, **facts)
 
 
 def _record(kind: str, draft: GuidelineVersion, label: Label, *, by: Membership, **facts: Any) -> None:

@@ -12,7 +12,7 @@ from projects import enums
 class Activity(models.Model):
     """Who did what, when. Append-only; `projects.activities` writes it and knows the kinds and their words.
 
-    A row is written by hand of the domain function, in its transaction. `by` is empty where the system did it.
+    The function that does the act writes the row, in its transaction. `by` is empty where the system did it.
     """
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="activities", db_index=False)

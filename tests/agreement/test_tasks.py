@@ -17,7 +17,7 @@ from annotations.models import Draw
 from projects import jobs, locks
 from projects.enums import JobKind, JobState
 from projects.errors import DomainError
-from projects.models import GuidelineVersion, Heartbeat, Job, Membership, Project
+from projects.models import GuidelineVersion, Heartbeat, Job, Membership, Notice, Project
 from tests.agreement import rows
 from tests.own_redis import OwnRedis
 
@@ -84,6 +84,27 @@ def test_sweep_leaves_figures_to_the_sweep_that_is_at_them(due: Draw, job: Job, 
     due.refresh_from_db()
     job.refresh_from_db()
     assert (mine, due.state, job.state) == (True, "open", JobState.FAILED)
+
+
+def test_sweep_sees_what_people_are_to_be_told_and_mails_it(
+    due: Draw, anna: Membership, settings: Any, mailoutbox: list[Any]
+) -> None:
+    settings.EMAIL_URL, settings.DIGEST_HOUR = "smtp://mail.example.org", 0
+
+    tasks.sweep()
+
+    waiting = Notice.objects.filter(kind="conflicts").values_list("member__alias", flat=True)
+    assert list(waiting) == ["lea"]
+    assert [(message.to, "conflict of wave 1 waits" in message.body) for message in mailoutbox] == [
+        (["lea@example.org"], True)
+    ]
+
+
+def test_sweep_leaves_notices_to_the_sweep_that_is_at_them(due: Draw) -> None:
+    with locks.held("notices"):
+        tasks.sweep()
+
+    assert Notice.objects.count() == 0
 
 
 def test_sweep_keeps_one_process_free_of_jobs(due: Draw, job: Job, refusing: None, settings: Any) -> None:

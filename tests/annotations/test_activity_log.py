@@ -196,6 +196,10 @@ def test_the_guideline_s_way_is_in_the_log(project, lead, version):
     draft = guidelines.draft_of(project, by=lead, at=AT)
     question = draft.questions.get()
     label_plans.merge(question.labels.get(key="question"), into="praise", by=lead)
+    question.labels.create(key="other", name="other", definition="Something else.", order=9)
+    label_plans.retire(question.labels.get(key="complaint"), becomes="", by=lead)
+    for _again in range(2):
+        label_plans.choose(draft, "intent", "complaint", becomes="praise", by=lead)
     published = publishing.publish(draft, change="material", reason="Two were one.", by=lead, at=AT)
     guidelines.set_public(published, True, by=lead)
     guidelines.set_public(published, True, by=lead)
@@ -204,6 +208,8 @@ def test_the_guideline_s_way_is_in_the_log(project, lead, version):
 
     assert told(lead) == [
         ("lea", "Draft, “What is the intent?”: merged the label “question” into “praise”."),
+        ("lea", "Draft, “What is the intent?”: retired the label “complaint”; old ones become nothing else."),
+        ("lea", "Draft, “intent”: old labels “complaint” become “praise”."),
         ("lea", "Published guideline 2.0, material: “Two were one”."),
         ("lea", "Let anybody who has the address read guideline 2.0."),
         ("lea", "Let only the members of the project read guideline 2.0."),
