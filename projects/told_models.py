@@ -16,7 +16,7 @@ class Activity(models.Model):
     """
 
     project = models.ForeignKey("projects.Project", on_delete=models.CASCADE, related_name="activities", db_index=False)
-    topic = models.CharField(max_length=12, help_text=_("of the kind; the log is read by it"))
+    topic = models.CharField(max_length=12, default="", help_text=_("of the kind; the log is read by it"))
     kind = models.CharField(max_length=30)
     by = models.ForeignKey("projects.Membership", on_delete=models.CASCADE, null=True, related_name="+")
     about = models.ForeignKey("projects.Membership", on_delete=models.CASCADE, null=True, related_name="+")
