@@ -24,6 +24,7 @@ from projects.models import Membership, Project, Question
 from projects.task_types import Json
 
 SHOWN = 8  # rules that are worth a line
+GAIN_DIGITS = 3  # a small difference of two rounded figures would seem to contradict them
 NAMED = 3  # pairs of a person that are named one by one
 
 
@@ -103,7 +104,7 @@ def _sections(draw: Draw, found: Report, *, at: datetime) -> list[Section]:
         run = computed.get((draw.pk, question.key))
         if run is None or run.interim:
             continue
-        run.draw = draw
+        run.draw, entry = draw, report.entry_of(run)
         named = (draw.pk, question.key) not in undecided
         matrix = matrices.of(draw, question, by=raters, at=at) if matrices.is_single(question) else None
         rules, why = _rules(draw, run, matrix, found, shares) if matrix else ([], _not_single())
@@ -112,7 +113,7 @@ def _sections(draw: Draw, found: Report, *, at: datetime) -> list[Section]:
             Section(
                 question=question,
                 title=_(run.result["headline"]["title"]),
-                before=report.headline(run).value,
+                before=number(entry["value"], GAIN_DIGITS) if "value" in entry else "",
                 rules=rules[:SHOWN],
                 why=why,
                 pair_title=_pair_title(run.result),
@@ -130,6 +131,8 @@ def _rules(
     draw: Draw, run: Run, matrix: Matrix, found: Report, shares: Mapping[str, Mapping[str, Counter[str]]]
 ) -> tuple[list[Rule], str]:
     question, ratings = matrix.question, matrix.ratings
+    if why := report.headline(run).why:
+        return [], why
     coefficient = _headline(draw, run, matrix)
     if coefficient is None:
         return [], _("The headline of this draw is no coefficient that could be computed again from its labels alone.")
@@ -159,8 +162,8 @@ def _rule(gain: settling.Gain, keys: list[str], labels: Mapping[str, str], cause
         items=round(gain.items),
         decided=known.n if known else 0,
         lacking=known.lacking if known else 0,
-        after=number(gain.after),
-        gained=f"+{number(gain.gained)}",
+        after=number(gain.after, GAIN_DIGITS),
+        gained=f"+{number(gain.gained, GAIN_DIGITS)}",
     )
 
 

@@ -12,9 +12,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 
 from annotations.models import Annotation, Case, Draw
+from annotations.strata import own_shares
 from projects.models import Label
 from projects.task_types import TASK_TYPES, Json
 
@@ -151,12 +152,29 @@ def _by_item(draw: Draw) -> Iterator[list[Rating]]:
 
 
 def _weigh(draw: Draw) -> None:
-    """Severity: the gap first, then how common the confusion is in this draw. Age decides the rest, by id."""
-    groups = list(
-        Case.objects.filter(draw=draw).values("question_key", "pair_key").annotate(n=Count("pk")).order_by("pair_key")
-    )
-    most = max((group["n"] for group in groups), default=1)
-    behind = 10.0**-GAP_DECIMALS
-    for group in groups:
-        cases = Case.objects.filter(draw=draw, question_key=group["question_key"], pair_key=group["pair_key"])
-        cases.update(severity=F("gap") + behind * group["n"] / (most + 1))
+    """Severity: the gap first, then how common the confusion is among the project's conflicts, decided ones too.
+
+    Of every wave alike, so that in the queue the conflicts of one pair stand together whatever wave they are of.
+    """
+    Case.objects.filter(draw=draw).update(severity=F("gap") + common(1))
+    every = Case.objects.filter(draw__in=Draw.objects.filter(wave__project=draw.wave.project_id))
+    pairs = every.order_by().values_list("question_key", "pair_key")
+    counted = pairs.annotate(n=Count("pk"), here=Count("pk", filter=Q(draw=draw))).filter(n__gt=1, here__gt=0)
+    for question, pair, n, _here in list(counted):
+        every.filter(question_key=question, pair_key=pair).update(severity=F("gap") + common(n))
+    _prefer(draw)
+
+
+def common(n: int) -> float:
+    """What a confusion that was found `n` times adds to the gap: more for more, and less than any step of a scale."""
+    return float(10.0**-GAP_DECIMALS * n / (n + 1))
+
+
+def _prefer(draw: Draw) -> None:
+    """Strata that a lead had sampled more than the rest come first among conflicts of the same pair."""
+    enriched, shares = draw.protocol.get("enriched") or {}, {}
+    if enriched:
+        shares = {stratum: float(share) for stratum, share in own_shares(draw.protocol).items()}
+    for stratum, share in shares.items():
+        usual = float(draw.protocol["share_percent"])
+        Case.objects.filter(draw=draw, stratum=stratum).update(priority=max(0.0, share - usual))

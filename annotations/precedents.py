@@ -25,6 +25,8 @@ from projects.task_types import Json
 SHOWN = 4
 LOOKED_AT = 100  # decided cases of the same pair, and as many of other pairs
 LOOKED_INTO = 4_000  # characters of an item: a long one is compared by its beginning
+# A word that more of the cases looked at have (but at least so many) is one like “the”: to share it says nothing.
+COMMON, FEW = 0.1, 3
 RATIONALES_OF_A_VALUE = 3
 RATIONALES_SHOWN = 12
 RATIONALES_LOOKED_AT = 60
@@ -150,6 +152,8 @@ def _ranked(own: set[str], texts: dict[int, tuple[str, str]], case: Case) -> lis
     """The best few, each with the rarest words that it shares with `own`."""
     shared = {pk: own & _words(text, case) for pk, (_pair, text) in texts.items()}
     known_in = Counter(word for words in shared.values() for word in words)
+    most = max(FEW, COMMON * len(texts))
+    shared = {pk: {word for word in words if known_in[word] <= most} for pk, words in shared.items()}
     same = {pk: pair == case.pair_key for pk, (pair, _text) in texts.items()}
 
     def score(pk: int) -> tuple[bool, float, int]:

@@ -1,6 +1,6 @@
 """The queue of conflicts, the worst first, with its filters. No filter, order or address of it could name a rater."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,8 @@ PAGE = 50
 CONFUSIONS_SHOWN = 40
 WORDS_SHOWN = 110
 BESIDE_SHOWN = 8
+# Conflicts of a pair stand together: what comes behind the pair decides among them alone.
+ORDER = ("-severity", "pair_key", "question_key", "-priority", "pk")
 
 
 @dataclass(frozen=True)
@@ -220,19 +222,23 @@ def beside(member: Membership, filters: Filters, case: Case, *, at: datetime) ->
 
 
 def in_order(cases: CaseQuerySet) -> CaseQuerySet:
-    """The worst first: the gap, then how common the confusion is in its draw, then age."""
-    return cases.order_by("-severity", "pair_key", "pk")
+    """The worst first: the gap, then how common the confusion is, then strata that were sampled more, then age."""
+    return cases.order_by(*ORDER)
 
 
 def _behind(case: Case) -> Q:
     """What comes after `case` in the order of the queue."""
-    return _after(case.severity, case.pair_key, case.pk)
+    return _after([getattr(case, name.removeprefix("-")) for name in ORDER])
 
 
-def _after(severity: Any, pair: Any, pk: Any) -> Q:
+def _after(place: Iterable[Any]) -> Q:
     """What comes after a place in the order of the queue, which may be given by values or read on the way."""
-    same = Q(severity=severity)
-    return Q(severity__lt=severity) | same & Q(pair_key__gt=pair) | same & Q(pair_key=pair, pk__gt=pk)
+    behind, same = Q(), Q()
+    for order, value in zip(ORDER, place, strict=True):
+        name = order.removeprefix("-")
+        behind |= same & Q(**{f"{name}__{'gt' if name == order else 'lt'}": value})
+        same &= Q(**{name: value})
+    return behind
 
 
 def page(member: Membership, filters: Filters, after: UUID | None) -> list[Case]:
@@ -249,7 +255,7 @@ def _keys(member: Membership, filters: Filters, after: UUID | None) -> list[int]
     if filters.state == CaseState.OPEN:
         mine = Q(rated_by(member)) if filters.own else ~Q(rated_by(member))
         cases = in_order(cases.filter(mine, ~told_by(member)))
-        behind = _after(*(Subquery(last.values(name)) for name in ("severity", "pair_key", "pk")))
+        behind = _after(Subquery(last.values(name.removeprefix("-"))) for name in ORDER)
     else:
         cases = cases.order_by("-decided_at", "-pk")
         at, pk = (Subquery(last.values(name)) for name in ("decided_at", "pk"))
@@ -275,7 +281,7 @@ def _count(member: Membership, filters: Filters) -> _Counted:
     groups, own, told, counts = [], 0, 0, []
     for state, question, pair, stratum, draw, is_own, is_told, count, worst, sample in rows:
         group = _Group(state, question, pair, stratum, draw, count, worst, sample)
-        counts.append(((draw, question, pair), count))
+        counts.append(((question, pair), count))
         passing = count if filters.takes(group, but="state") else 0
         if state != CaseState.OPEN or (is_own == filters.own and not is_told):
             groups.append(group)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -12,31 +11,29 @@ from annotations.cases import Vocabulary
 from annotations.models import Case, Draw
 from projects.task_types import TASK_TYPES
 
-Confusion = tuple[UUID, str, str]  # draw, question, pair of labels
+Confusion = tuple[str, str]  # question, pair of labels
 
 
 @dataclass
 class Frequencies:
-    """How many conflicts each draw has, and of how many each pair of labels; decided ones count, as in the order."""
+    """How many conflicts a project has, and of how many each pair of labels; decided ones count, as in the order."""
 
     of_pair: Counter[Confusion] = field(default_factory=Counter)
-    of_draw: Counter[UUID] = field(default_factory=Counter)
+    of_all: int = 0
 
     @classmethod
     def of(cls, counts: Iterable[tuple[Confusion, int]]) -> "Frequencies":
         found = cls()
         for confusion, n in counts:
             found.of_pair[confusion] += n
-            found.of_draw[confusion[0]] += n
+            found.of_all += n
         return found
 
 
 def reason(case: Case, draw: Draw, words: Vocabulary, frequencies: Frequencies) -> str:
-    """One sentence without a verb: "8 of 10 steps apart, 12 of the 40 conflicts of wave 1"."""
-    n, total = frequencies.of_pair[draw.uuid, case.question_key, case.pair_key], frequencies.of_draw[draw.uuid]
-    common = ngettext(
-        "the only conflict of wave %(wave)s", "%(n)s of the %(all)s conflicts of wave %(wave)s", total
-    ) % {"n": n, "all": total, "wave": draw.wave.number}
+    """One sentence without a verb, the same for all of a pair: "8 of 10 steps apart, 12 of the 40 conflicts"."""
+    n, total = frequencies.of_pair[case.question_key, case.pair_key], frequencies.of_all
+    common = ngettext("the only conflict", "%(n)s of the %(all)s conflicts", total) % {"n": n, "all": total}
     apart = distance(case, draw, words)
     return f"{apart}, {common}" if apart else common
 

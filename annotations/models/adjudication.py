@@ -37,6 +37,7 @@ class Case(models.Model):
     pair_key = models.CharField(max_length=130, help_text=_("the two values in a fixed order, joined by a bar"))
     gap = models.FloatField()
     severity = models.FloatField(default=0, help_text=_("orders the queue: the worst first"))
+    priority = models.FloatField(default=0, help_text=_("orders those of a pair: over-sampled strata first"))
     stratum = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=12, choices=enums.CaseState, default=enums.CaseState.OPEN)
     claimed_by = models.ForeignKey(Membership, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")

@@ -1,5 +1,6 @@
 """The queue of conflicts and the page of one case: held, decided, reopened, made into an example."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import adjudication, cases, opinions, queue
+from annotations import adjudication, cases, opinions, personal, queue
 from annotations.forms.adjudication import ReopenForm, ResolutionForm
 from annotations.models import Case, Resolution
 from annotations.queue import Filters
@@ -113,15 +114,20 @@ def preview(request: HtmxRequest, project: UUID, case: UUID) -> HttpResponse:
     """The example as annotators will see it; nothing is saved."""
     member = access.member_for(request.user, project, Action.ADJUDICATE)
     found = cases.find(member, case)
-    form = _bound(request, member, found)
+    standing = found.resolutions.filter(standing=True).first()
+    form = _bound(request, member, found) if standing is None else case_page.example_form(member, found, request.POST)
     form.is_valid()
-    shown = case_page.example_preview(found, form.cleaned_data.get("value"), form)
+    value, said = (form.cleaned_data.get("value"), "") if standing is None else (standing.value, standing.rationale)
+    shown = case_page.example_preview(found, value, form, said)
+    context: dict[str, Any] = {"preview": shown, "details": personal.details(form.example().content.values())}
     if request.htmx:
-        return render(request, "annotations/adjudication/_preview.html", {"preview": shown})
+        return render(request, "annotations/adjudication/_preview.html", context)
     # Half-filled is fine here: what is missing is said when it is decided.
+    if standing is not None:
+        form = case_page.example_form(member, found, None, initial=case_page.sent(form))
+        return page(request, member, found, example_form=form, **context)
     initial = case_page.sent(form) | {"as_example": True}
-    unbound = case_page.resolution_form(member, found, None, initial=initial)
-    return page(request, member, found, form=unbound, preview=shown)
+    return page(request, member, found, form=case_page.resolution_form(member, found, None, initial=initial), **context)
 
 
 @login_required

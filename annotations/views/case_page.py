@@ -107,15 +107,15 @@ def resolution_form(
     return ResolutionForm(data, question=question, content=cases.shown(case, member), initial=initial or {})
 
 
-def example_form(member: Membership, case: Case, data: Any) -> ExampleFields:
-    return ExampleFields(data, content=cases.shown(case, member))
+def example_form(member: Membership, case: Case, data: Any, initial: dict[str, Any] | None = None) -> ExampleFields:
+    return ExampleFields(data, content=cases.shown(case, member), initial=initial or {})
 
 
 def sent(form: Form) -> dict[str, Any]:
     return {name: form[name].value() for name in form.fields}
 
 
-def example_preview(case: Case, value: Json, form: ExampleFields) -> ExampleReading | None:
+def example_preview(case: Case, value: Json, form: ExampleFields, rationale: str = "") -> ExampleReading | None:
     """None while no label is chosen: an example belongs under one."""
     if value in (None, ""):
         return None
@@ -126,7 +126,7 @@ def example_preview(case: Case, value: Json, form: ExampleFields) -> ExampleRead
         content=text.content,
         value=carried(value, case.item.content, text.content),
         confused_with=carried(adjudication.other_value(case, value), case.item.content, text.content),
-        rationale=text.rationale or form.cleaned_data.get("rationale", ""),
+        rationale=text.rationale or form.cleaned_data.get("rationale") or rationale,
         kind=text.kind if text.kind in ExampleKind.values else ExampleKind.CLEAR,
     )
     return example_reading(unsaved, [cases.question_of(case)])

@@ -78,6 +78,16 @@ def test_words_are_compared_in_any_script_and_the_names_of_fields_are_none(draw,
     assert [one.shared for one in similar("case", lead)] == [["деньги"]]
 
 
+def test_a_word_that_most_of_the_cases_have_makes_none_of_them_similar(project, lead, anna, ben):
+    said = {f"case {n}": ("praise", "question" if n else "complaint") for n in range(12)}
+    texts = [{"text": f"the {'refund' if n in (0, 7) else 'list'} {n}"} for n in range(12)]
+    disputes.rated(project, [anna, ben], said, contents=texts)
+    for n in range(1, 12):
+        decide(f"case {n}", lead)
+
+    assert [(one.words, one.shared) for one in similar("case 0", lead)] == [("the refund 7", ["refund"])]
+
+
 def test_similar_cases_cost_the_same_however_many_are_decided(draw, project, lead, anna, ben):
     def queries() -> int:
         with CaptureQueriesContext(connection) as found:
@@ -85,6 +95,7 @@ def test_similar_cases_cost_the_same_however_many_are_decided(draw, project, lea
         return len(found)
 
     decide("same pair, same words", lead)
+    queries()  # a published guideline is rendered once
     one = queries()
     for name in list(TEXTS)[3:]:
         decide(name, lead)

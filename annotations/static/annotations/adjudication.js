@@ -319,15 +319,39 @@ main.addEventListener("change", (event) => {
 });
 
 main.addEventListener("input", (event) => {
-  if (event.target === rationale()) {
+  if (rationale() && event.target === rationale()) {
     offered = null;
     find("[data-offered]").hidden = true;
   }
-  if (form() && event.target.form === form()) refreshPreview();
+  if (event.target.closest("[data-wording]") || (form() && event.target.form === form())) refreshPreview();
+});
+
+main.addEventListener("change", (event) => {
+  if (!form() && event.target.closest("[data-wording]")) refreshPreview();
+});
+
+/** What is selected in one of the example's texts goes, there and wherever else they say the same. */
+function redact(button) {
+  if (!worded || worded.selectionStart === worded.selectionEnd) return;
+  const { selectionStart: start, selectionEnd: end } = worded;
+  const taken = worded.value.slice(start, end).trim();
+  worded.setRangeText(button.dataset.redact, start, end, "end");
+  // A letter or two stand in other words, too.
+  if (taken.length > 2) for (const text of wordings()) text.value = text.value.replaceAll(taken, button.dataset.redact);
+  worded.focus();
+  refreshPreview();
+}
+
+const wordings = () => [...main.querySelectorAll("[data-wording] textarea[name^=content-]")];
+let worded = null; // the text of the example that was selected in last
+main.addEventListener("focusin", (event) => {
+  if (wordings().includes(event.target)) worded = event.target;
 });
 
 main.addEventListener("click", (event) => {
   const used = event.target.closest("[data-recall] button");
+  const black = event.target.closest("[data-redact]");
+  if (black) redact(black);
   if (used) {
     recall(used);
     rationale().focus();
@@ -362,6 +386,7 @@ function letGo() {
 window.addEventListener("pagehide", letGo);
 
 function begin() {
+  for (const button of main.querySelectorAll("[data-redact]")) button.hidden = false;
   offered = null;
   wanting = false;
   addLast();

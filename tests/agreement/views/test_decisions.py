@@ -111,20 +111,20 @@ def test_the_rule_that_wins_most_comes_first_with_what_it_wins(decided, lead):
     before = kappa([(a, b, 1) for a, b in SAID])
     # Three of four decisions on the first pair were for complaint; the one on the other was for question.
     after = {"praise": settled("complaint", "praise", 3 / 4), "question": settled("complaint", "question", 0)}
-    assert section.before == f"{before:.2f}".removeprefix("0")
+    assert section.before == f"{before:.3f}".removeprefix("0")
     assert [(rule.names, rule.items, rule.decided, rule.lacking) for rule in section.rules] == [
         (["complaint", "praise"], 8, 4, 2),
         (["complaint", "question"], 3, 1, 0),
     ]
     for rule, value in zip(section.rules, after.values(), strict=True):
-        assert rule.after == f"{value:.2f}".removeprefix("0")
-        assert rule.gained == f"+{value - before:.2f}".replace("+0.", "+.")
+        assert rule.after == f"{value:.3f}".removeprefix("0")
+        assert rule.gained == f"+{value - before:.3f}".replace("+0.", "+.")
 
 
 def test_the_page_says_it_in_a_sentence_and_links_to_the_cases(client_of, lead, decided, address):
     page = text(client_of(lead).get(address))
 
-    assert re.search(r"settles <b><bdi>complaint / praise</bdi></b>, Cohen\S+s kappa would be \.\d\d instead of", page)
+    assert re.search(r"settles <b><bdi>complaint / praise</bdi></b>, Cohen\S+s kappa would be \.\d{3} instead of", page)
     assert f"?question=intent&amp;pair=complaint%7Cpraise&amp;draw={decided.uuid}" in page
 
 

@@ -388,6 +388,45 @@ def test_the_preview_shows_the_example_and_saves_nothing(leading, case):
     assert not case.item.project.versions.filter(state="draft").exists()
 
 
+def test_the_preview_points_at_what_looks_like_personal_details(leading, case):
+    sent = DECISION | {"as_example": "on", "content-0": "Call 0170 5550199.", "kind": "clear"}
+
+    shown, clean = (
+        text(leading.post(deed("preview", case), sent | changes, headers={"HX-Request": "true"}))
+        for changes in ({}, {"content-0": "Call [redacted]."})
+    )
+
+    assert ("personal details: 0170 5550199" in shown, "personal details" in clean) == (True, False)
+
+
+def test_a_decided_case_has_the_same_editor_with_its_preview(leading, case, lead):
+    adjudication.resolve(case, **DECISION, by=lead, at=timezone.now())
+    sent = {"content-0": "Somebody wrote this.", "kind": "near_miss"}
+
+    page = text(leading.post(deed("preview", case), sent))
+    fragment = text(leading.post(deed("preview", case), sent, headers={"HX-Request": "true"}))
+
+    for shown in (page, fragment):
+        assert "Somebody wrote this." in shown
+        assert "It asks for a remedy." in shown
+    assert ("<main" in page, "<main" in fragment) == (True, False)
+    assert Example.objects.count() == 0
+
+
+def test_what_was_taken_out_of_an_example_is_nowhere_in_it(leading, case):
+    case.item.content = {"text": "Call Mia Berger."}
+    case.item.save()
+    leading.post(
+        deed("resolve", case), DECISION | {"as_example": "on", "content-0": "Call [redacted].", "kind": "clear"}
+    )
+
+    example = Example.objects.get()
+
+    assert (example.content, case.item.content) == ({"text": "Call [redacted]."}, {"text": "Call Mia Berger."})
+    draft = reverse("projects:guideline-examples", args=[case.item.project.uuid])
+    assert ("Call [redacted]." in text(leading.get(draft)), "Mia" in text(leading.get(draft))) == (True, False)
+
+
 def test_a_text_that_is_an_example_already_is_said(leading, case, lead):
     leading.post(
         deed("resolve", case), DECISION | {"as_example": "on", "content-0": case.item.content["text"], "kind": "clear"}

@@ -1,6 +1,7 @@
 """Pages around a case: one decision for several, second opinions, handing over, sending back, deciding together."""
 
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -198,9 +199,19 @@ def test_the_queue_says_why_it_is_in_this_order(leading, project, draw):
 
     assert "The worst first" in page
     assert re.findall(r'queue-reason">([^<]*)', page) == [
-        "2 of the 3 conflicts of wave 1",
-        "1 of the 3 conflicts of wave 1",
+        "2 of the 3 conflicts",
+        "1 of the 3 conflicts",
     ]
+
+
+def test_a_confusion_has_one_heading_whatever_wave_its_conflicts_are_of(leading, project, draw, raters):
+    more = {"fourth": ("praise", "question"), "fifth": ("complaint", "praise"), "sixth": ("question", "praise")}
+    disputes.rated(project, raters, more, at=factories.NOW + timedelta(days=1))
+
+    page = text(leading.get(address("adjudication", project)))
+
+    headings = re.findall(r'class="queue-group"><bdi>([^<]*)</bdi>', page)
+    assert headings == ["complaint / praise", "praise / question"]
 
 
 def test_steps_of_a_scale_are_named(client_of, project, version, lead, raters):
@@ -210,7 +221,7 @@ def test_steps_of_a_scale_are_named(client_of, project, version, lead, raters):
 
     page = text(client_of(lead).get(address("adjudication", project)))
 
-    assert "2 of 2 steps apart, the only conflict of wave 1" in page
+    assert "2 of 2 steps apart, the only conflict" in page
 
 
 # -- the page with its next case ---------------------------------------------------------------------------------------
