@@ -213,6 +213,8 @@ def _conflicts(known: Facts, *, allowed: bool) -> str:
     if known.confusion is None:
         return f"{said}."
     one, other, n = known.confusion
+    if n == known.mine:
+        return _("%(said)s: “%(one)s” against “%(other)s”.") % {"said": said, "one": one, "other": other}
     return _("%(said)s, %(n)s of them “%(one)s” against “%(other)s”.") % {
         "said": said,
         "n": n,

@@ -6,6 +6,7 @@ from agreement import api as agreement
 from agreement import api_samples as samples
 from annotations import api as annotations
 from annotations import api_activity
+from annotations import api_imported as ratings
 from annotations import api_labelling as labelling
 from annotations import api_old_labels as old_labels
 from projects import api as projects
@@ -38,6 +39,9 @@ IN_PROJECT: list[URLPattern] = [
     path("imports/", projects.Imports.as_view(), name="imports"),
     path("imports/<uuid:job>/", projects.ImportDetail.as_view(), name="import"),
     path("imports/<uuid:job>/confirmation/", projects.ImportConfirm.as_view(), name="import-confirm"),
+    path("ratings/", ratings.Ratings.as_view(), name="ratings"),
+    path("ratings/<uuid:job>/", ratings.RatingsDetail.as_view(), name="ratings-upload"),
+    path("ratings/<uuid:job>/confirmation/", ratings.RatingsConfirm.as_view(), name="ratings-confirm"),
     path("jobs/<uuid:job>/", projects.JobDetail.as_view(), name="job"),
     path("waves/", annotations.Waves.as_view(), name="waves"),
     path("waves/not-eligible/", annotations.NotEligible.as_view(), name="not-eligible"),

@@ -212,6 +212,9 @@ SPECTACULAR_SETTINGS = {
         "WaveKind": "annotations.enums.WaveKind",
         "ResolutionKind": "annotations.enums.ResolutionKind",
         "Change": "projects.enums.Change",
+        "ItemRowProblem": "projects.enums.RowProblem",
+        "RatingRowProblem": "annotations.enums.RatingProblem",
+        "ImportFormat": "projects.serializers.IMPORT_FORMATS",
     },
 }
 

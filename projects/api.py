@@ -190,10 +190,9 @@ class ItemDetail(MemberView):
         return Response(shapes.ItemSerializer(self.one(rows, item)).data)
 
 
-class Imports(MemberView):
-    """Upload a file: a job checks it; look at what it found, then confirm."""
+class UploadView(MemberView):
+    """Takes a file that may be as large as the server says, and not larger."""
 
-    actions: ClassVar = {"POST": Action.IMPORT}
     limit: UploadLimit
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
@@ -202,14 +201,23 @@ class Imports(MemberView):
         request.upload_handlers.insert(0, self.limit)
         return super().initialize_request(request, *args, **kwargs)
 
-    @extend_schema(request={"multipart/form-data": shapes.ImportSerializer}, responses={202: shapes.JobSerializer})
-    def post(self, request: Request, project: UUID) -> Response:
-        sent = request.data  # read first: only then it is known whether the file was too large
+    def read(self, shape: type[BaseSerializer[Any]]) -> dict[str, Any]:
+        sent = self.request.data  # read first: only then it is known whether the file was too large
         if self.limit.exceeded:
             raise TooLarge(
                 _("The file has more than %(limit)s megabytes: split it.") % {"limit": settings.UPLOAD_MEGABYTES}
             )
-        sent = _checked(shapes.ImportSerializer, sent)
+        return _checked(shape, sent)
+
+
+class Imports(UploadView):
+    """Upload a file: a job checks it; look at what it found, then confirm."""
+
+    actions: ClassVar = {"POST": Action.IMPORT}
+
+    @extend_schema(request={"multipart/form-data": shapes.ImportSerializer}, responses={202: shapes.JobSerializer})
+    def post(self, request: Request, project: UUID) -> Response:
+        sent = self.read(shapes.ImportSerializer)
         job = importing.start(
             self.member.project,
             upload=sent["file"],

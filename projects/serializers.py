@@ -20,6 +20,8 @@ from projects.models import (
 )
 from projects.staging import OPTIONAL
 
+IMPORT_FORMATS = sorted(FORMATS)
+
 
 def written(**options: Any) -> serializers.CharField:
     """Text as it was sent, white space and all; the domain says what of it is kept."""
@@ -207,7 +209,7 @@ class ImportSerializer(serializers.Serializer[Any]):
 
     file = serializers.FileField(allow_empty_file=True)
     name = serializers.CharField(required=False, default="", allow_blank=True, help_text="of the batch")
-    format = serializers.ChoiceField(choices=sorted(FORMATS), required=False, default="")
+    format = serializers.ChoiceField(choices=IMPORT_FORMATS, required=False, default="")
     shown = serializers.ListField(child=written(), required=False, help_text="fields shown, in order")
     id_field = written(required=False)
     metadata = serializers.ListField(child=written(), required=False)

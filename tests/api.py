@@ -81,11 +81,11 @@ class Api:
     def delete(self, name: str, *args: Any, **options: Any) -> Any:
         return self.send("DELETE", name, *args, **options)
 
-    def upload(self, content: Any, *, status: int = 202, **fields: Any) -> Any:
-        response = self.client.post(self.address("imports"), {"file": content, **fields}, headers=self.headers)
+    def upload(self, content: Any, *, to: str = "imports", status: int = 202, **fields: Any) -> Any:
+        response = self.client.post(self.address(to), {"file": content, **fields}, headers=self.headers)
         body = response.json()
         assert response.status_code == status, body
-        hold_against_schema(self.address("imports"), "POST", status, body)
+        hold_against_schema(self.address(to), "POST", status, body)
         return body
 
     def download(self, job: str) -> bytes:

@@ -13,14 +13,14 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from agreement import runs
-from annotations import exporting, releasing, repeats, serving, spot_checks
+from annotations import exporting, imported, releasing, repeats, serving, spot_checks
 from annotations.models import Annotation, Inquiry
 from annotations.repeats import Choices
 from config import api_urls
 from projects import examples, guidelines, importing, jobs
 from projects.models import Membership, Project
 from tests import factories
-from tests.annotations import disputes
+from tests.annotations import disputes, ratings_files
 
 pytestmark = pytest.mark.django_db
 
@@ -64,6 +64,11 @@ import              GET     200  A L
 import              PUT     422  A L
 import              DELETE  204  A L
 import-confirm      POST    409  A L
+ratings             POST    422  A L
+ratings-upload      GET     200  A L
+ratings-upload      PUT     422  A L
+ratings-upload      DELETE  204  A L
+ratings-confirm     POST    409  A L
 job                 GET     200  A L
 waves               GET     200  A L
 waves               POST    409  A L
@@ -153,6 +158,7 @@ class World:
         self.example = examples.add_example(
             self.draft, question_key="intent", content={"text": "Great."}, value="praise", by=lea
         )
+        self.ratings = imported.start(self.project, upload=ContentFile(ratings_files.LONG.encode(), "r.csv"), by=lea)
         self.upload = importing.start(self.project, upload=ContentFile(b"text\nHello", "rows.csv"), by=lea)
 
     def _open_wave(self, by: Membership) -> object:
@@ -160,12 +166,13 @@ class World:
         return releasing.open_wave(self.project, by=by, at=factories.NOW)
 
     def value(self, name: str, argument: str) -> UUID | str:
+        uploads = {"import": self.upload, "ratings": self.ratings}
         values = {
             "member": self.people["anna"],
             "version": self.version,
             "example": self.example,
             "item": self.project.items.first(),
-            "job": self.export if name in ("job", "export-file") else self.upload,
+            "job": uploads.get(name.partition("-")[0], self.export),
             "wave": self.wave,
             "sample": self.check if name == "checks" else self.sample,
             "draw": self.draw,

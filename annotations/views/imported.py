@@ -153,9 +153,16 @@ def _page(
     confirm_form: ConfirmForm | None = None,
 ) -> HttpResponse:
     made = imported.import_of(job)
-    context = {"member": member, "nav": "waves", "job": job, "made": made, "running": made or job}
+    context = {
+        "member": member,
+        "nav": "waves",
+        "job": job,
+        "made": made,
+        "running": made or job,
+        "not_known": imported.NOT_KNOWN,
+    }
     if made and made.state == JobState.DONE:
-        context |= {"wave": imported.wave_of(made), "not_known": imported.NOT_KNOWN}
+        context["wave"] = imported.wave_of(made)
     elif made is None and job.state != JobState.CANCELLED:
         context["layout_form"] = layout_form or LayoutForm(job=job)
         if job.state == JobState.DONE:
