@@ -111,6 +111,9 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
     """(the station where the work is, what `member` can do about it)."""
     may = access.actions(member)
     waiting = known.wave is not None and known.wave.state != WaveState.CLOSED
+    if member.project.archived_at is not None:
+        sentence = _("The project is archived: nothing moves on in it until an admin takes it back.")
+        return "", _step(member, sentence, _("Take it back"), "projects:archive", Action.MANAGE_PROJECT in may)
     if known.version is None:
         return "guideline", _step(
             member,
