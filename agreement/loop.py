@@ -101,6 +101,7 @@ def stations(member: Membership, known: Facts, step: str) -> list[Station]:
         ("draft", _("next version"), _draft(known), "projects:guideline-draft"),
     ]
     allowed = {entry.url_name: access.allows(member, entry.action) for entry in navigation.ENTRIES}
+    allowed["projects:guideline-draft"] = access.allows(member, Action.EDIT_GUIDELINE)
     return [
         Station(key, title, lines, navigation.url_of(name, member) if allowed.get(name, True) else "", key == step)
         for key, title, lines, name in found

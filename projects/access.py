@@ -122,8 +122,8 @@ def require_live(project: Project) -> None:
     require_kept(project)
     if project.archived_at is not None:
         said = _(
-            "“%(project)s” is archived: it can be read, and nothing is labelled or changed in it. An admin of it can "
-            "take it back: ask one."
+            "“%(project)s” is archived: it can be read, and nothing is labelled or changed in it until an admin of it "
+            "takes it back."
         )
         raise AtRest(said % {"project": project.name}, code="archived")
 
@@ -132,7 +132,7 @@ def require_kept(project: Project) -> None:
     """Raise AtRest with a sentence where `project` waits to be deleted."""
     if project.delete_after is not None:
         until = date_format(timezone.localtime(project.delete_after), "DATETIME_FORMAT")
-        said = _("“%(project)s” is closed and will be deleted. Until %(until)s an admin of it can restore it: ask one.")
+        said = _("“%(project)s” is closed and will be deleted, unless an admin of it restores it before %(until)s.")
         raise AtRest(said % {"project": project.name, "until": until}, code="deleting")
 
 

@@ -7,11 +7,12 @@ later is not forgotten. The work goes in chunks, each a transaction, and may be 
 
 import logging
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from graphlib import TopologicalSorter
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
@@ -22,7 +23,7 @@ from django.utils.translation import gettext as _
 from projects import access, jobs
 from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError, Invalid
-from projects.models import Job, Membership, Project, Tombstone
+from projects.models import Job, Membership, Project, Tombstone, User
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +91,11 @@ def job_of(project: Project) -> Job | None:
     return Job.objects.filter(kind=JobKind.DELETE, params__project=str(project.uuid)).order_by("-pk").first()
 
 
+def is_gone(uuid: UUID, *, asked_by: User) -> bool:
+    """Whether a project that `asked_by` wanted deleted is. To all others it never was."""
+    return Tombstone.objects.filter(project=uuid, asked_by=asked_by).exists()
+
+
 def resume(project: Project, *, by: Membership) -> None:
     """Go on with a deletion that failed."""
     access.require(by, Action.MANAGE_PROJECT)
@@ -110,6 +116,7 @@ def run(job: Job) -> None:
         job.params = {**job.params, "counts": counts}
         Job.objects.filter(pk=job.pk).update(params=job.params)
     total = sum(job.params["counts"].values())
+    _loosen(found, project, job)
     left = sum(one.rows(project).count() for one in found)
     for table in found:
         for gone in _emptied(table, project, job):
@@ -119,12 +126,17 @@ def run(job: Job) -> None:
     _bury(project, job)
 
 
-def _emptied(table: "Table", project: Project, job: Job) -> Iterator[int]:
-    """Delete the rows of one table in chunks; how many went each time."""
-    with transaction.atomic():
-        jobs.hold(job)
+@transaction.atomic
+def _loosen(found: "Iterable[Table]", project: Project, job: Job) -> None:
+    """Empty what refers within a table or in a ring, in all tables before the first row goes."""
+    jobs.hold(job)
+    for table in found:
         for name in table.loose:
             table.rows(project).filter(**{f"{name}__isnull": False}).update(**{name: None})
+
+
+def _emptied(table: "Table", project: Project, job: Job) -> Iterator[int]:
+    """Delete the rows of one table in chunks; how many went each time."""
     # All keys at once, 8 MB a million: asked for chunk by chunk, each look would pass all rows that went before.
     while keys := array("q", table.rows(project).values_list("pk", flat=True).iterator(chunk_size=CHUNK)):
         for start in range(0, len(keys), CHUNK):
@@ -147,7 +159,8 @@ def _bury(project: Project, job: Job) -> None:
     Tombstone.objects.create(
         project=project.uuid,
         name=project.name,
-        asked_by=str(asked_by) if asked_by else "",
+        asked_by=asked_by,
+        asked_by_name=str(asked_by) if asked_by else "",
         deleted_at=timezone.now(),
         counts=job.params["counts"],
     )

@@ -90,11 +90,12 @@ class Project(models.Model):
 
 
 class Tombstone(models.Model):
-    """A project was deleted: what is left of it. It refers to nothing, and nothing refers to it."""
+    """A project was deleted: what is left of it."""
 
     project = models.UUIDField(unique=True)
     name = models.CharField(max_length=120)
-    asked_by = models.CharField(max_length=300, blank=True)
+    asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_by_name = models.CharField(max_length=300, blank=True, help_text=_("kept when the person's account goes"))
     deleted_at = models.DateTimeField()
     counts = models.JSONField(help_text=_("table -> rows that went"))
 

@@ -239,7 +239,7 @@ def test_deletion_by_page_with_counts_typed_name_and_restoring(labelled, admin, 
     assert 'id="closing"' in listed
     assert page in listed
     refused = client_of(anna).get(f"/p/{labelled.uuid}/label/")
-    assert (refused.status_code, "an admin of it can restore it" in refused.content.decode()) == (403, True)
+    assert (refused.status_code, "unless an admin of it restores it" in refused.content.decode()) == (403, True)
     assert "App reviews" not in client_of(anna).get("/").content.decode()
 
     assert client.post(f"{page}restore/")["Location"] == f"/p/{labelled.uuid}/settings/"
@@ -265,6 +265,17 @@ def test_progress_of_a_deletion_stands_on_its_page_after_a_reload_and_in_another
     assert one.post(f"{page}resume/").status_code == 302
     job.refresh_from_db()
     assert job.state == "waiting"
+
+
+def test_who_asked_is_told_when_it_is_done_and_to_others_it_never_was(labelled, admin, lead, client_of):
+    one, other, page = client_of(admin), client_of(lead), f"/p/{labelled.uuid}/delete/"
+    deleting.ask(labelled, typed=labelled.name, by=admin, at=AT)
+    assert 'http-equiv="refresh"' in one.get(page).content.decode()
+    deleting.start_due(at=timezone.now())
+    assert jobs.run_waiting() == 1
+
+    assert "The project is deleted." in one.get(page, follow=True).content.decode()
+    assert other.get(page).status_code == 404
 
 
 def test_a_public_page_goes_with_its_project(labelled, version, admin, client):

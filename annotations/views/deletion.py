@@ -23,6 +23,9 @@ from projects.requests import HtmxRequest
 @require_http_methods(["GET", "POST"])
 def delete(request: HtmxRequest, project: UUID) -> HttpResponse:
     """The question; once it was answered, until when the project can be restored."""
+    if request.method == "GET" and deleting.is_gone(project, asked_by=request.user):
+        messages.success(request, _("The project is deleted."))
+        return redirect("projects:project-list")
     member = access.member_for(request.user, project, Action.MANAGE_PROJECT)
     if request.method == "POST":
         try:
@@ -35,13 +38,14 @@ def delete(request: HtmxRequest, project: UUID) -> HttpResponse:
 
 def _page(request: HttpRequest, member: Membership, *, refusal: str = "", status: int = 200) -> HttpResponse:
     project = member.project
-    waits = project.delete_after is not None
+    waits, at = project.delete_after is not None, timezone.now()
     context = {
         "member": member,
         "nav": "settings",
         "refusal": refusal,
         "holdings": [] if waits else [one for one in holdings.of(project) if one.count],
         "days": settings.DELETE_AFTER_DAYS,
+        "looks_again": project.delete_after is not None and project.delete_after <= at,
         "job": deleting.job_of(project) if project.erasing_at else None,
     }
     return render(request, "annotations/deletion/deletion.html", context, status=status)
