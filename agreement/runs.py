@@ -52,7 +52,9 @@ def lagging(draws: Iterable[Draw], *, at: datetime) -> list[Draw]:
     asked = {draw.pk: draw for draw in draws if draw.is_open or not is_final(draw)}
     if not asked:
         return []
-    seen = _stamped(Draw.objects.filter(access.live("wave__project"), pk__in=asked).exclude(state=DrawState.ABANDONED), at)
+    seen = _stamped(
+        Draw.objects.filter(access.live("wave__project"), pk__in=asked).exclude(state=DrawState.ABANDONED), at
+    )
     return [asked[one.pk] for one in seen if (_differs(one) if one.is_open else not is_final(one))]
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from projects import access
+from projects import access, activities
 from projects.enums import Action, JobState
 from projects.errors import DomainError
 from projects.models import Membership, Project
@@ -29,12 +29,16 @@ def archive(project: Project, *, by: Membership, at: datetime) -> None:
         )
     if row.archived_at is None:
         Project.objects.filter(pk=row.pk).update(archived_at=at, archived_by=by.user)
+        activities.record("project_archived", row, by=by, at=at)
     project.refresh_from_db()
 
 
+@transaction.atomic
 def take_back(project: Project, *, by: Membership) -> None:
     """The project goes on where it was. May be repeated."""
     access.require(by, Action.MANAGE_PROJECT)
     access.require_kept(project)
-    Project.objects.filter(pk=project.pk).update(archived_at=None, archived_by=None)
+    resting = Project.objects.filter(pk=project.pk, archived_at__isnull=False)
+    if resting.update(archived_at=None, archived_by=None):
+        activities.record("project_taken_back", project, by=by)
     project.refresh_from_db()

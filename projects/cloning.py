@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from projects import access, drafts, guidelines
+from projects import access, activities, drafts, guidelines
 from projects.enums import Action, Origin, VersionState
 from projects.models import Example, GuidelineVersion, Label, LabelStyle, Membership, MembershipQuerySet, Project, User
 
@@ -103,6 +103,9 @@ def clone(
     )
     if with_members:
         Membership.objects.bulk_create(_joining(made, project, founder))
+    activities.record("project_founded", made, by=founder, at=at)
+    if project.archived_at is None:
+        activities.record("project_cloned", project, by=by, at=at, name=name)
     return founder
 
 

@@ -20,7 +20,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from projects import access, jobs
+from projects import access, activities, jobs
 from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError, Invalid
 from projects.models import Job, Membership, Project, Tombstone, User
@@ -55,10 +55,12 @@ def ask(project: Project, *, typed: str, by: Membership, at: datetime) -> None:
     row.delete_after = at + timedelta(days=settings.DELETE_AFTER_DAYS)
     row.delete_asked_by = by.user
     row.save(update_fields=["delete_after", "delete_asked_by"])
+    activities.record("deletion_asked", row, by=by, at=at, days=settings.DELETE_AFTER_DAYS)
     logger.info("Project %s will be deleted after %s; %s asked for it.", row.uuid, row.delete_after, by.alias)
     project.refresh_from_db()
 
 
+@transaction.atomic
 def restore(project: Project, *, by: Membership) -> None:
     """Have the project back as it was; DomainError once its rows are being deleted."""
     access.require(by, Action.MANAGE_PROJECT)
@@ -69,6 +71,7 @@ def restore(project: Project, *, by: Membership) -> None:
             % {"project": project.name},
             code="not_waiting",
         )
+    activities.record("project_restored", project, by=by)
     project.refresh_from_db()
 
 

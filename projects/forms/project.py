@@ -50,6 +50,7 @@ class SettingsForm(ProjectForm):
             activities.record("settings_changed", saved, by=by, fields=self.changed_data)
         return saved
 
+
 class CloneForm(forms.Form):
     """The name of a clone, and what else comes along."""
 

@@ -14,7 +14,7 @@ from agreement import runs, tasks
 from annotations import adjudication, draws, exporting, labelling, panels, releasing, serving
 from annotations.models import Annotation, Draw, Wave
 from annotations.panels import Declared
-from projects import access, archiving, cloning, deleting, jobs, members
+from projects import access, activities, archiving, cloning, deleting, jobs, members, notices
 from projects.enums import Action, JobKind, JobState, Role
 from projects.errors import AtRest, DomainError, Invalid, NotAllowed
 from projects.models import (
@@ -155,6 +155,7 @@ def test_an_archived_project_allows_reading_alone(project, version, admin, lead,
         Action.SEE_AGREEMENT,
         Action.EXPORT,
         Action.SEE_MEMBERS,
+        Action.SEE_ACTIVITY,
     }
     assert access.actions(again(admin)) - access.actions(again(lead)) == {Action.MANAGE_PROJECT}
     with pytest.raises(AtRest, match="is archived: it can be read"):
@@ -236,6 +237,36 @@ def test_an_invitation_to_a_project_at_rest_says_why_it_does_not_work_and_works_
     archiving.take_back(project, by=again(admin))
 
     assert members.join(token, user=factories.user("xenia")).project == project
+
+
+def test_the_log_says_who_archived_restored_and_cloned(project, admin, version):
+    cloning.clone(project, name="Again", by=admin, at=AT)
+    archiving.archive(project, by=admin, at=AT)
+    archiving.take_back(project, by=again(admin))
+    archiving.take_back(project, by=again(admin))
+    deleting.ask(project, typed=project.name, by=again(admin), at=AT)
+    deleting.restore(project, by=again(admin))
+
+    assert [activities.said(row) for row in project.activities.order_by("pk")] == [
+        "Made another project like it, “Again”.",
+        "Archived the project.",
+        "Took the project back from the archive.",
+        "Asked for the project to be deleted, in 30 days.",
+        "Restored the project.",
+    ]
+
+
+def test_nobody_is_told_or_mailed_of_a_project_at_rest(project, admin, lead, anna, ben, open_wave):
+    notices.refresh(project, at=AT)
+    assert notices.unread(anna.user).exists()
+    archiving.archive(project, by=admin, at=AT)
+
+    assert not notices.unread(anna.user).exists()
+    assert not notices.standing(anna.user, notices.PAGE).exists()
+    assert notices.look(anna.user, at=AT) == []
+    assert notices.sweep(at=AT + timedelta(days=1)) == 0
+    archiving.take_back(project, by=again(admin))
+    assert notices.unread(anna.user).exists()
 
 
 # -- delete ------------------------------------------------------------------------------------------------------------
