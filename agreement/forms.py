@@ -87,6 +87,15 @@ class ProtocolForm(forms.Form):
             "next item; below the mark they go through them again. 0: no practice. It holds at once, in open waves too."
         ),
     )
+    decide_together = forms.BooleanField(
+        label=gettext_lazy("Two raters may decide their conflict together"),
+        required=False,
+        help_text=gettext_lazy(
+            "For small teams in which nobody is left who did not rate: a lead who rated an item proposes a decision, "
+            "which holds once the other rater confirms it, and the final label says “consensus”. Otherwise who rated "
+            "an item never decides it. It holds at once, and no figure changes by it."
+        ),
+    )
 
     def __init__(
         self,

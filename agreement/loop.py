@@ -101,6 +101,7 @@ def stations(member: Membership, known: Facts, step: str) -> list[Station]:
         ("draft", _("next version"), _draft(known), "projects:guideline-draft"),
     ]
     allowed = {entry.url_name: access.allows(member, entry.action) for entry in navigation.ENTRIES}
+    allowed["projects:guideline-draft"] = access.allows(member, Action.EDIT_GUIDELINE)
     return [
         Station(key, title, lines, navigation.url_of(name, member) if allowed.get(name, True) else "", key == step)
         for key, title, lines, name in found
@@ -111,6 +112,9 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
     """(the station where the work is, what `member` can do about it)."""
     may = access.actions(member)
     waiting = known.wave is not None and known.wave.state != WaveState.CLOSED
+    if member.project.archived_at is not None:
+        sentence = _("The project is archived: nothing moves on in it until an admin takes it back.")
+        return "", _step(member, sentence, _("Take it back"), "projects:archive", Action.MANAGE_PROJECT in may)
     if known.version is None:
         return "guideline", _step(
             member,

@@ -36,6 +36,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "minimum_n": (1, 1_000_000),
     "practice_pass_percent": (0, 100),
 }
+WORDS = ("strata_field", "resolution_rule", "decide_together", "expert")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Protocol:
     minimum_n: int
     resolution_rule: str
     practice_pass_percent: int = 0
+    decide_together: bool = False
     expert: str = ""
     questions: dict[str, QuestionRule] = field(default_factory=dict)
 
@@ -85,6 +87,7 @@ class Protocol:
             share_percent=Decimal(str(known["share_percent"])),
             strata_field=str(known["strata_field"]),
             resolution_rule=str(known["resolution_rule"]),
+            decide_together=known.get("decide_together") is True,
             expert=str(known.get("expert") or ""),
             questions={question.key: _rule(question, stored.get(question.key, {})) for question in questions},
             **{name: int(known[name]) for name in RANGES},
@@ -96,7 +99,7 @@ class Protocol:
         kept = dict((keep or {}).get("questions", {}))
         return {
             **(keep or {}),
-            **{name: getattr(self, name) for name in (*RANGES, "strata_field", "resolution_rule", "expert")},
+            **{name: getattr(self, name) for name in (*RANGES, *WORDS)},
             "share_percent": format(self.share_percent.normalize(), "f"),
             "questions": {**kept, **rules},
         }

@@ -19,6 +19,7 @@ from agreement.coefficients import ENGINE_VERSION
 from agreement.models import Run, Watch
 from annotations.enums import DrawState
 from annotations.models import Annotation, Draw
+from projects import access
 from projects.models import Question
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,8 @@ def stale(at: datetime) -> list[Draw]:
     final = Q(state=DrawState.CLOSED) & Q(watch__final=True)
     # A computation that failed is tried again after the same minute, not every few seconds.
     waits = Q(state=DrawState.OPEN) & recently | Q(watch__stamp=FAILED) & recently
-    rows = _stamped(Draw.objects.exclude(state=DrawState.ABANDONED).exclude(final).exclude(waits), at)
+    live = Draw.objects.filter(access.live("wave__project"))
+    rows = _stamped(live.exclude(state=DrawState.ABANDONED).exclude(final).exclude(waits), at)
     return [draw for draw in rows if not draw.is_open or _differs(draw)]
 
 
@@ -50,7 +52,9 @@ def lagging(draws: Iterable[Draw], *, at: datetime) -> list[Draw]:
     asked = {draw.pk: draw for draw in draws if draw.is_open or not is_final(draw)}
     if not asked:
         return []
-    seen = _stamped(Draw.objects.filter(pk__in=asked).exclude(state=DrawState.ABANDONED), at)
+    seen = _stamped(
+        Draw.objects.filter(access.live("wave__project"), pk__in=asked).exclude(state=DrawState.ABANDONED), at
+    )
     return [asked[one.pk] for one in seen if (_differs(one) if one.is_open else not is_final(one))]
 
 

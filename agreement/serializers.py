@@ -89,6 +89,9 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     minimum_n = serializers.IntegerField()
     resolution_rule = serializers.ChoiceField(choices=RESOLUTION_RULES)
     practice_pass_percent = serializers.IntegerField(help_text="0: no practice round")
+    decide_together = serializers.BooleanField(
+        help_text="whether an item's two raters may decide its conflict together"
+    )
     expert = serializers.CharField(allow_blank=True, help_text="the member the others are compared with; empty: nobody")
     questions = serializers.DictField(child=QuestionRuleSerializer(), help_text="question key -> how it is measured")
 

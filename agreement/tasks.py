@@ -17,7 +17,7 @@ from kombu.exceptions import KombuError, OperationalError
 from agreement import runs
 from annotations import draws
 from annotations.models import Draw
-from projects import digests, health, jobs, locks, notices
+from projects import deleting, digests, health, jobs, locks, notices
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ def sweep() -> None:
             _attempt("mail of notices", digests.sweep)
     with locks.held("jobs", places=settings.WORKER_PROCESSES - 1) as mine:
         if mine:
+            _attempt("deletions that are due", deleting.start_due)
             _attempt("jobs", jobs.run_waiting)
 
 

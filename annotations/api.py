@@ -164,7 +164,7 @@ class ReleaseCover(WaveView):
 class GiveUp(WaveView):
     """Take no further measured item of a wave, so as to see its figures from now on. It cannot be taken back."""
 
-    actions: ClassVar = {"POST": Action.SEE_AGREEMENT}
+    actions: ClassVar = {"POST": Action.RUN_WAVES}
 
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, project: UUID, wave: UUID) -> Response:

@@ -39,7 +39,7 @@ def close_due(*, at: datetime) -> list[Draw]:
     """Close every open draw whose slots are all rated and whose windows have all ended; finish waves that are done."""
     due = (
         Draw.objects.open()
-        .filter(wave__state=WaveState.OPEN)
+        .filter(access.live("wave__project"), wave__state=WaveState.OPEN)
         .exclude(Exists(Slot.objects.unrated().filter(draw=OuterRef("pk"))))
         .exclude(Exists(Annotation.objects.filter(draw=OuterRef("pk"), window_ends__gt=at)))
     )
@@ -52,6 +52,7 @@ def finish_waves(*, at: datetime) -> None:
     """Close open waves that have nothing left to rate and no open draw."""
     finished = (
         Wave.unseen.open()
+        .filter(access.live("project"))
         .exclude(Exists(Slot.objects.unrated().filter(wave=OuterRef("pk"))))
         .exclude(Exists(Draw.objects.open().filter(wave=OuterRef("pk"))))
     )

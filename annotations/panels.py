@@ -21,6 +21,7 @@ from annotations import releasing, sampling
 from annotations.enums import WaveState
 from annotations.models import Given, Panel, Split, Wave, WaveItem
 from annotations.sampling import Candidate
+from projects import activities
 from projects.errors import Invalid
 from projects.models import Membership, Project
 
@@ -79,6 +80,8 @@ def announce(
         wave = releasing.make_wave(project, version, protocol, pilot=pilot, by=by, at=at)
         Wave.objects.filter(pk=wave.pk).update(is_given=True)
         Given.objects.bulk_create(Given(wave=wave, member=one, by=by, at=at) for one in declared.members)
+        facts: dict[str, Any] = {"number": wave.number, "people": len(declared.members)}
+        activities.record("wave_given", project, by=by, subject=wave.uuid, at=at, **facts)
         uuids = sorted(str(one.uuid) for one in declared.members)
         Panel.objects.create(split=split, wave=wave, number=number, weight=declared.weight, members=uuids)
     return split, protocol

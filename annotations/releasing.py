@@ -183,7 +183,8 @@ def frozen_protocol(
 ) -> dict[str, Any]:
     """The project's defaults with what was chosen for this wave, as plain data. Raises Invalid."""
     protocol = dict(project.protocol)
-    protocol.pop("practice_pass_percent", None)  # no part of a measurement, and it may change while a draw is open
+    for name in ("practice_pass_percent", "decide_together"):
+        protocol.pop(name, None)  # no part of a measurement, and it may change while a draw is open
     if share_percent is not None:
         protocol["share_percent"] = str(share_percent)
     if ratings_per_item is not None:

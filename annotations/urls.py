@@ -7,6 +7,7 @@ from annotations.views import (
     adjudication,
     alike,
     deciding,
+    deletion,
     exports,
     giving,
     imported,
@@ -91,6 +92,9 @@ urlpatterns: list[URLPattern] = [
     path("p/<uuid:project>/inquiries/", inquiries.inquiry_list, name="inquiries"),
     path("p/<uuid:project>/inquiries/<uuid:inquiry>/", inquiries.inquiry, name="inquiry"),
     path("p/<uuid:project>/inquiries/<uuid:inquiry>/example/", inquiries.example, name="inquiry-example"),
+    path("p/<uuid:project>/delete/", deletion.delete, name="project-delete"),
+    path("p/<uuid:project>/delete/restore/", deletion.restore, name="project-restore"),
+    path("p/<uuid:project>/delete/resume/", deletion.resume, name="project-delete-resume"),
     path("p/<uuid:project>/exports/", exports.export_list, name="exports"),
     path("p/<uuid:project>/exports/<uuid:job>/file/", exports.download, name="export-file"),
 ]

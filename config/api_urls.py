@@ -16,6 +16,7 @@ app_name = "api"
 
 IN_PROJECT: list[URLPattern] = [
     path("", projects.Project.as_view(), name="project"),
+    path("archive/", projects.Archive.as_view(), name="archive"),
     path("members/", projects.Members.as_view(), name="members"),
     path("activity/", api_activity.ActivityList.as_view(), name="activity"),
     path("members/<uuid:member>/", projects.MemberDetail.as_view(), name="member"),

@@ -21,6 +21,7 @@ try:
     DEMO = env.flag("CONCORD_DEMO", default=not TEAM)
     OPEN_SIGN_UP = env.flag("CONCORD_OPEN_SIGN_UP", default=False)
     LEASE_MINUTES = env.whole("CONCORD_LEASE_MINUTES", 30, at_least=1, at_most=10_080)
+    DELETE_AFTER_DAYS = env.whole("CONCORD_DELETE_AFTER_DAYS", 30, at_least=0, at_most=3650)
     UPLOAD_MEGABYTES = env.whole("CONCORD_UPLOAD_MEGABYTES", 512, at_least=1)
     SWEEP_SECONDS = env.whole("CONCORD_SWEEP_SECONDS", 5, at_least=1, at_most=3600)
     WEB_PROCESSES = env.whole("CONCORD_WEB_PROCESSES", 2, at_least=1, at_most=64)

@@ -181,6 +181,26 @@ register(
         **_SETTINGS,
     ),
     Kind(
+        "project_cloned",
+        SETTINGS,
+        gettext_lazy("project cloned"),
+        gettext_lazy("Made another project like it, “%(name)s”."),
+    ),
+    Kind("project_archived", SETTINGS, gettext_lazy("project archived"), gettext_lazy("Archived the project.")),
+    Kind(
+        "project_taken_back",
+        SETTINGS,
+        gettext_lazy("project taken back"),
+        gettext_lazy("Took the project back from the archive."),
+    ),
+    Kind(
+        "deletion_asked",
+        SETTINGS,
+        gettext_lazy("deletion asked for"),
+        gettext_lazy("Asked for the project to be deleted, in %(days)s days."),
+    ),
+    Kind("project_restored", SETTINGS, gettext_lazy("project restored"), gettext_lazy("Restored the project.")),
+    Kind(
         "token_made",
         SETTINGS,
         gettext_lazy("API token made"),

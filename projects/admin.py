@@ -23,6 +23,7 @@ from projects.models import (
     Project,
     Question,
     StagedRow,
+    Tombstone,
     User,
 )
 
@@ -89,3 +90,4 @@ register_read_only(Activity, "at", "project", "kind", "by")
 register_read_only(Notice, "at", "member", "kind", "over", "read_at", "mailed_at")
 register_read_only(Digest, "user", "day", "begun_at", "sent_at")
 register_read_only(Heartbeat, "name", "at", "note")
+register_read_only(Tombstone, "project", "name", "asked_by_name", "deleted_at")

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from projects import access, importing, jobs, members
+from projects import access, archiving, importing, jobs, members
 from projects import serializers as shapes
 from projects.enums import Action, JobKind, Role
 from projects.models import Item, Job, Membership, User
@@ -120,6 +120,22 @@ class Projects(APIView):
 class Project(MemberView):
     @extend_schema(responses=shapes.ProjectSerializer)
     def get(self, request: Request, project: UUID) -> Response:
+        return Response(_project(self.member))
+
+
+class Archive(MemberView):
+    """Archive a project: it is read only for everybody from then on. DELETE takes it back. Either may be repeated."""
+
+    actions: ClassVar = {"POST": Action.MANAGE_PROJECT, "DELETE": Action.MANAGE_PROJECT}
+
+    @extend_schema(request=None, responses=shapes.ProjectSerializer)
+    def post(self, request: Request, project: UUID) -> Response:
+        archiving.archive(self.member.project, by=self.member, at=timezone.now())
+        return Response(_project(self.member))
+
+    @extend_schema(request=None, responses=shapes.ProjectSerializer)
+    def delete(self, request: Request, project: UUID) -> Response:
+        archiving.take_back(self.member.project, by=self.member)
         return Response(_project(self.member))
 
 

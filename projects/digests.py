@@ -54,7 +54,9 @@ def sweep(*, at: datetime) -> int:
 def _with_news() -> list[Any]:
     """Who wants mail, and has something unread that was in none yet; with the day of their last one. Two queries,
     whatever the number of people: it is asked with every sweep."""
-    fresh = Notice.objects.filter(over=False, read_at=None, mailed_at=None, member__active=True)
+    fresh = Notice.objects.filter(
+        access.live("member__project"), over=False, read_at=None, mailed_at=None, member__active=True
+    )
     kinds: dict[int, set[str]] = {}
     for user, kind in fresh.exclude(member__user=None).values_list("member__user", "kind").distinct().order_by():
         kinds.setdefault(user, set()).add(kind)

@@ -155,12 +155,12 @@ def _copy(project: Project, newest: GuidelineVersion | None, *, by: Membership, 
         created_at=at,
     )
     if newest:
-        _copy_questions(newest, draft)
-        _copy_examples(newest, draft)
+        copy_questions(newest, draft)
+        copy_examples(newest, draft)
     return draft
 
 
-def _copy_questions(old: GuidelineVersion, draft: GuidelineVersion) -> None:
+def copy_questions(old: GuidelineVersion, draft: GuidelineVersion) -> None:
     labels = []
     for question in old.questions.prefetch_related("labels"):
         own_labels = list(question.labels.all())
@@ -172,7 +172,7 @@ def _copy_questions(old: GuidelineVersion, draft: GuidelineVersion) -> None:
     Label.objects.bulk_create(labels)
 
 
-def _copy_examples(old: GuidelineVersion, draft: GuidelineVersion) -> None:
+def copy_examples(old: GuidelineVersion, draft: GuidelineVersion) -> None:
     Example.objects.bulk_create(
         Example(
             version=draft,

@@ -28,6 +28,7 @@ class Action(TextChoices):
     SETTINGS = "settings", _("change the project's settings")
     WAIVE_GATE = "waive_gate", _("waive a gate")
     SEE_ACTIVITY = "see_activity", _("see who did what")
+    MANAGE_PROJECT = "manage_project", _("clone, archive or delete the project")
 
 
 class VersionState(TextChoices):
@@ -68,6 +69,7 @@ class JobKind(TextChoices):
     EXPORT = "export", _("exporting")
     MAIL = "mail", _("sending mail")
     DIGEST = "digest", _("sending a mail of notices")
+    DELETE = "delete", _("deleting a project")
 
 
 class JobState(TextChoices):

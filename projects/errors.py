@@ -26,6 +26,12 @@ class NotAllowed(DomainError):
     code, status = "not_allowed", 403
 
 
+class AtRest(NotAllowed):
+    """The project is archived, or waits to be deleted: nothing is written there."""
+
+    code = "at_rest"
+
+
 class Invalid(DomainError):
     """What was sent cannot be used."""
 

@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from projects import jobs, staging
+from projects import access, jobs, staging
 from projects.enums import JobKind, JobState, RowProblem
 from projects.errors import DomainError, Invalid
 from projects.file_fields import Choice, Field, describe, suggest
@@ -308,7 +308,8 @@ def waiting(project: Project) -> QuerySet[Job]:
 
 def discard_old(at: datetime) -> int:
     """Drop uploads that nobody confirmed in two weeks; how many. The sweep may call it whenever it likes."""
-    old = Job.objects.filter(kind=JobKind.IMPORT_PREVIEW, created_at__lt=at - KEPT).exclude(file="")
+    old = Job.objects.filter(access.live("project"), kind=JobKind.IMPORT_PREVIEW, created_at__lt=at - KEPT)
+    old = old.exclude(file="")
     dropped = 0
     for job in old.order_by("pk")[:10]:
         made = import_of(job)

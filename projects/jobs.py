@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from projects import access
 from projects.enums import Action, JobKind, JobState
 from projects.errors import DomainError
 from projects.models import Job, Membership, Project
@@ -36,6 +37,7 @@ NEEDED = {
     JobKind.EXPORT: Action.EXPORT,
     JobKind.MAIL: Action.MANAGE_MEMBERS,
     JobKind.DIGEST: Action.MANAGE_MEMBERS,  # of no project: nobody sees it in one
+    JobKind.DELETE: Action.MANAGE_PROJECT,
 }
 
 BEAT = timedelta(seconds=1)
@@ -70,6 +72,8 @@ def create(
     A `claimed` one is the caller's own, to be run at once with `run`; the sweep takes it up only if the caller dies.
     """
     at = at or timezone.now()
+    if project is not None and kind not in access.READING_JOBS:
+        access.require_live(project)
     job = Job(project=project, kind=kind, params=dict(params or {}), created_by=by, created_at=at)
     if claimed:
         job.state, job.attempts, job.started_at, job.beat_at = JobState.RUNNING, 1, at, at
@@ -101,7 +105,9 @@ def work_now(job: Job, *, at: datetime | None = None) -> Job:
 
 def _next(at: datetime) -> Job | None:
     abandoned = Q(state=JobState.RUNNING, beat_at__lt=at - STALE)
-    ready = Job.objects.filter(Q(state=JobState.WAITING) | abandoned, kind__in=RUNNERS)
+    # In a project at rest only what reads it; `archiving` lets nothing else be under way there.
+    allowed = Q(project=None) | access.live("project") | Q(kind__in=access.READING_JOBS)
+    ready = Job.objects.filter(Q(state=JobState.WAITING) | abandoned, allowed, kind__in=RUNNERS)
     return ready.select_related("project", "created_by").order_by("created_at", "pk").first()
 
 

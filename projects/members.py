@@ -115,6 +115,7 @@ def invitation_for(token: str, at: datetime | None = None) -> Invitation:
         raise InvitationOver(
             _("This invitation does not work: it was used, withdrawn, or is over 14 days old. Ask for a new one.")
         )
+    access.require_live(invitation.project)
     return invitation
 
 

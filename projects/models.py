@@ -79,9 +79,25 @@ class Project(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False, help_text=_("read only since"))
+    archived_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
+    delete_after = models.DateTimeField(null=True, blank=True, editable=False, help_text=_("end of the grace period"))
+    delete_asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
+    erasing_at = models.DateTimeField(null=True, editable=False, help_text=_("from here on it cannot be had back"))
 
     def __str__(self) -> str:
         return self.name
+
+
+class Tombstone(models.Model):
+    """A project was deleted: what is left of it."""
+
+    project = models.UUIDField(unique=True)
+    name = models.CharField(max_length=120)
+    asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_by_name = models.CharField(max_length=300, blank=True, help_text=_("kept when the person's account goes"))
+    deleted_at = models.DateTimeField()
+    counts = models.JSONField(help_text=_("table -> rows that went"))
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):

@@ -123,8 +123,13 @@ def _said(said: Mapping[str, Any], key: str) -> str:
 
 
 def start(member: Membership) -> str:
-    """Where `member` begins in the project: its overview, or the next item for who only annotates."""
-    wanted = "agreement:home" if access.allows(member, Action.SEE_AGREEMENT) else "annotations:label"
+    """Where `member` begins in the project: its overview, or the next item for who only annotates.
+
+    In an archived one nothing is served: they begin with its guideline.
+    """
+    allowed = access.actions(member)
+    first = [("agreement:home", Action.SEE_AGREEMENT), ("annotations:label", Action.LABEL)]
+    wanted = next((name for name, action in first if action in allowed), "projects:guideline")
     return url_of(wanted, member) or url_of("projects:guideline", member)
 
 

@@ -74,7 +74,9 @@ def register(kind: Kind) -> None:
 def sweep(*, at: datetime) -> int:
     """Look through the projects that were not for a minute, some at a time; how many."""
     late = Q(notice_round=None) | Q(notice_round__at__lte=at - EVERY)
-    due = Project.objects.filter(late).order_by(F("notice_round__at").asc(nulls_first=True), "pk")[:AT_ONCE]
+    due = Project.objects.filter(late, access.live()).order_by(F("notice_round__at").asc(nulls_first=True), "pk")[
+        :AT_ONCE
+    ]
     for project in due:
         refresh(project, at=at)
         NoticeRound.objects.update_or_create(project=project, defaults={"at": at})
@@ -148,14 +150,14 @@ class Told:
 
 def standing(user: User, where: str) -> QuerySet[Notice]:
     """What holds for `user` and is not switched off in `where` (PAGE or MAIL), the newest first."""
-    rows = Notice.objects.filter(over=False, member__user=user, member__active=True)
+    rows = Notice.objects.filter(access.live("member__project"), over=False, member__user=user, member__active=True)
     rows = rows.exclude(kind__in=off(user, where)).select_related("member__project", "member__user")
     return rows.order_by("-at", "-pk")
 
 
 def look(user: User, *, at: datetime) -> list[Told]:
     """The page of `user`, as things are at this moment: the newest first."""
-    for member in access.projects_of(user).select_related("user"):
+    for member in access.projects_of(user).filter(access.live("project")).select_related("user"):
         refresh(member.project, [member], at=at)
     return [told(row) for row in standing(user, PAGE)[:SHOWN]]
 
@@ -183,7 +185,9 @@ def read_all(user: User, *, at: datetime) -> int:
 
 def unread(user: User) -> QuerySet[Notice]:
     """What is new to `user`, to be counted in the frame."""
-    rows = Notice.objects.filter(member__user=user, member__active=True, over=False, read_at=None)
+    rows = Notice.objects.filter(
+        access.live("member__project"), member__user=user, member__active=True, over=False, read_at=None
+    )
     return rows.exclude(kind__in=off(user, PAGE))
 
 

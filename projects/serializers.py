@@ -39,8 +39,18 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
 
     class Meta:
         model = Project
-        fields = ["uuid", "name", "description", "notice", "shown_fields", "comment_required", "created_at", "roles"]
-        read_only_fields = ["uuid", "notice", "shown_fields", "comment_required", "created_at"]
+        fields = [
+            "uuid",
+            "name",
+            "description",
+            "notice",
+            "shown_fields",
+            "comment_required",
+            "created_at",
+            "archived_at",
+            "roles",
+        ]
+        read_only_fields = ["uuid", "notice", "shown_fields", "comment_required", "created_at", "archived_at"]
 
     def get_roles(self, project: Project) -> list[str]:
         member: Membership | None = self.context.get("memberships", {}).get(project.pk)

@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from projects.views import (
     accounts,
+    closing,
     drafts,
     examples,
     guidelines,
@@ -131,6 +132,8 @@ urlpatterns: list[URLPattern] = [
         examples.example_remove,
         name="guideline-example-remove",
     ),
+    path("p/<uuid:project>/clone/", closing.clone, name="clone"),
+    path("p/<uuid:project>/archive/", closing.archive, name="archive"),
     path("p/<uuid:project>/items/", items.item_list, name="items"),
     path("p/<uuid:project>/items/<uuid:item>/", items.detail, name="item"),
     path("p/<uuid:project>/imports/new/", imports.new, name="import-new"),

@@ -28,6 +28,8 @@ pytestmark = pytest.mark.django_db
 TABLE = """
 project             GET     200  A L N
 activity            GET     200  A L
+archive             POST    409  A
+archive             DELETE  200  A
 members             GET     200  A L
 members             POST    422  A
 member              GET     200  A L

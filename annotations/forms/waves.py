@@ -108,6 +108,14 @@ class OpenForm(forms.Form):
         return [field for field in self if field.name not in self.base_fields]
 
     @property
+    def of_people(self) -> list[forms.BoundField]:
+        return [field for field in self.of_panels if field.name.startswith(panels.PREFIX)]
+
+    @property
+    def of_weights(self) -> list[forms.BoundField]:
+        return [field for field in self.of_panels if field.name == panels.WEIGHTS]
+
+    @property
     def shows_panels(self) -> bool:
         return any(field.value() or field.errors for field in self.of_panels)
 

@@ -1,12 +1,14 @@
 """Forms of a project itself."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db import transaction
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from projects import activities
+from projects.cloning import Parts
 from projects.models import Membership, Project
 
 # Django's forms are generic for the type checker only.
@@ -47,3 +49,22 @@ class SettingsForm(ProjectForm):
         if self.changed_data:
             activities.record("settings_changed", saved, by=by, fields=self.changed_data)
         return saved
+
+
+class CloneForm(forms.Form):
+    """The name of a clone, and what else comes along."""
+
+    name = forms.CharField(label=_("Name of the new project"), max_length=120)
+    with_examples = forms.BooleanField(label=_("The examples of the guideline, which quote items"), required=False)
+    with_members = forms.BooleanField(label=_("The members, with their roles"), required=False)
+
+    def __init__(self, *args: Any, parts: Parts, name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].initial = (gettext("%(name)s, again") % {"name": name})[:120]
+        self.fields["with_examples"].initial = True
+        examples = ngettext("%(n)s example.", "%(n)s examples.", parts.examples) % {"n": parts.examples}
+        people = ngettext("%(n)s person, you among them.", "%(n)s people, you among them.", parts.members)
+        self.fields["with_examples"].help_text = examples
+        self.fields["with_members"].help_text = people % {"n": parts.members}
+        if not parts.examples:
+            del self.fields["with_examples"]

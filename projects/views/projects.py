@@ -18,7 +18,13 @@ from projects.requests import UserRequest, posted
 @login_required
 @require_safe
 def project_list(request: UserRequest) -> HttpResponse:
-    return render(request, "projects/project_list.html", {"memberships": access.projects_of(request.user)})
+    found = list(access.projects_of(request.user))
+    context = {
+        "memberships": [one for one in found if one.project.archived_at is None],
+        "archived": [one for one in found if one.project.archived_at is not None],
+        "closing": access.closing_of(request.user),
+    }
+    return render(request, "projects/project_list.html", context)
 
 
 @login_required

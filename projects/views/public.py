@@ -19,7 +19,9 @@ from projects.models import GuidelineVersion
 @require_safe
 def guideline(request: HttpRequest, version: UUID) -> HttpResponse:
     """The version, without a log-in and without a word on the project's people or work."""
-    rows = GuidelineVersion.objects.published().filter(public=True).select_related("project")
+    rows = (
+        GuidelineVersion.objects.published().filter(public=True, project__delete_after=None).select_related("project")
+    )
     found = get_object_or_404(rows, uuid=version)
     context = {
         "version": found,

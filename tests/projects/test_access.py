@@ -28,7 +28,7 @@ LEAD = {
     "see_activity",
     "waive_gate",
 }
-ADMIN = (LEAD - {"adjudicate"}) | {"manage_members", "settings"}
+ADMIN = (LEAD - {"adjudicate"}) | {"manage_members", "settings", "manage_project"}
 
 
 def test_the_table_of_roles_is_the_documented_one() -> None:

@@ -1,11 +1,16 @@
 """The page of a project's protocol."""
 
+from decimal import Decimal
+
 import pytest
 from django.urls import reverse
 
 from agreement import protocol as protocols
+from annotations import releasing, together
+from projects.models import Membership
 from tests import factories
 from tests.agreement import rows
+from tests.annotations import disputes
 
 pytestmark = pytest.mark.django_db
 
@@ -159,3 +164,41 @@ def test_kinds_of_answers_have_the_fields_that_mean_something(client_of, version
         False,
     ]
     assert "Free text has no coefficient" in page
+
+
+def test_deciding_together_is_switched_on_and_off_by_form_and_api_and_is_no_part_of_a_draw(
+    client_of, version, admin, lead, anna
+) -> None:
+    project, client = version.project, client_of(admin)
+    assert not together.allowed(project)
+    assert "Two raters may decide their conflict together" in client.get(address(project)).content.decode()
+
+    client.post(address(project), VALID | {"decide_together": "on"})
+    project.refresh_from_db()
+    assert together.allowed(project)
+    assert client.get(address(project)).context["form"]["decide_together"].value() is True
+    factories.items(project, 4)
+    wave = releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=Decimal(50))
+    assert "decide_together" not in wave.draw.protocol
+
+    client.post(address(project), VALID)
+    project.refresh_from_db()
+    assert not together.allowed(project)
+
+    api = reverse("api:protocol", args=[project.uuid])
+    said = client.put(api, {"decide_together": True}, content_type="application/json").json()
+    project.refresh_from_db()
+    assert (said["decide_together"], together.allowed(project)) == (True, True)
+    assert client.put(api, {"decide_together": "perhaps"}, content_type="application/json").status_code == 422
+
+
+def test_two_raters_decide_together_once_the_form_has_switched_it_on(client_of, version, admin) -> None:
+    project = version.project
+    lea, anna = factories.member(project, "leo", "lead", "annotator"), factories.member(project, "anna")
+    disputes.rated(project, [lea, anna], {"one": ("praise", "complaint")})
+    case = disputes.case_of("one")
+
+    assert together.other_rater(case, lea) is None
+    client_of(admin).post(address(project), VALID | {"decide_together": "on"})
+
+    assert together.other_rater(case, Membership.objects.select_related("project").get(pk=lea.pk)) == anna
