@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('projects', '0005_told'),
+        ('projects', '0007_activity_topic_filled'),
     ]
 
     operations = [
