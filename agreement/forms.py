@@ -14,12 +14,17 @@ from agreement.coefficients.classes import MINIMUM_USES
 from agreement.coefficients.coefficient import NOMINAL, ORDINAL
 from agreement.coefficients.headline import TEXT
 from agreement.protocol import AUTO, ESTIMATE, LOW, Protocol, QuestionRule
+from annotations import rules
+from annotations.enums import ResolutionRule
 from projects.models import Membership, Question
 
 THRESHOLD_ON = [
     (LOW, gettext_lazy("the lower bound of the interval")),
     (ESTIMATE, gettext_lazy("the estimate itself")),
 ]
+
+
+RULES: list[tuple[str, Any]] = [(rule.value, rule.label) for rule in ResolutionRule]
 
 
 class WaiverForm(forms.Form):
@@ -65,6 +70,16 @@ class ProtocolForm(forms.Form):
     minimum_n = forms.IntegerField(
         label=gettext_lazy("Smallest n of the gate"),
         help_text=gettext_lazy("With fewer measured items the gate says “not enough data” instead of pass or hold."),
+    )
+    resolution_rule = forms.ChoiceField(
+        label=gettext_lazy("Conflicts are decided by"),
+        required=False,
+        help_text=gettext_lazy(
+            "When a draw closes. A majority is more than half of an item’s ratings; of an even number of ratings the "
+            "median is the lower of the two in the middle. A third rating is asked of somebody who has not met the "
+            "item, wherever one more can settle it: it decides the conflict and is not measured. A lead decides what "
+            "the rule does not settle, and all conflicts of marks in a text and of words of one’s own."
+        ),
     )
     window_submits = forms.IntegerField(
         label=gettext_lazy("Window, in further submits"),
@@ -113,6 +128,7 @@ class ProtocolForm(forms.Form):
         kept = [protocol.strata_field] if protocol.strata_field not in ("", *strata_fields) else []
         choices = [("", _("nothing")), *((name, name) for name in [*strata_fields, *kept])]
         self.fields["strata_field"] = self._choice("strata_field", choices)
+        self.fields["resolution_rule"] = self._choice("resolution_rule", RULES)
         self.raters = {str(member.uuid): member.name for member in annotators}
         # Who is named and labels here no longer is told so when the form is sent.
         gone = [(protocol.expert, _("somebody who no longer labels here"))] if self._expert_is_gone else []
@@ -144,6 +160,7 @@ class ProtocolForm(forms.Form):
         if self.errors:
             return data
         general = {name: data[name] for name in type(self).base_fields}
+        general["resolution_rule"] = general["resolution_rule"] or self.protocol.resolution_rule
         rules = {key: self._read(rule, data) for key, rule in self.protocol.questions.items()}
         said = replace(self.protocol, **general, questions=rules)
         for name, sentence in said.problems(self.strata_fields, self.raters):
@@ -151,7 +168,7 @@ class ProtocolForm(forms.Form):
         data["protocol"] = said
         return data
 
-    def _choice(self, name: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
+    def _choice(self, name: str, choices: list[tuple[str, Any]]) -> forms.ChoiceField:
         base = type(self).base_fields[name]
         return forms.ChoiceField(label=base.label, help_text=base.help_text, required=False, choices=choices)
 
@@ -180,6 +197,12 @@ class ProtocolForm(forms.Form):
                 help_text=_(
                     "0: any difference goes to adjudication. .25: only more than a quarter of the whole scale does."
                 ),
+            )
+        if offered := [(one.value, one.label) for one in ResolutionRule if rules.fits(one, rule.level)][1:]:
+            fields["resolution_rule"] = forms.ChoiceField(
+                label=_("Its conflicts are decided by"),
+                required=False,
+                choices=[("", self._as_for_all(rule)), *RULES[:1], *offered],
             )
         fields["threshold"] = forms.DecimalField(
             label=_("Threshold of the gate"),
@@ -214,6 +237,16 @@ class ProtocolForm(forms.Form):
             value = getattr(rule, name)
             field.initial = Decimal(str(value)) if isinstance(value, float) else value
             self.fields[f"{rule.key}.{name}"] = field
+
+    def _as_for_all(self, rule: QuestionRule) -> str:
+        """The first choice of a question's own rule: what it means as the protocol stands."""
+        general = protocols.rule_of(self.protocol, replace(rule, resolution_rule=""))
+        said = ResolutionRule(self.protocol.resolution_rule)
+        if general == said:
+            return _("as for all questions above (now: %(rule)s)") % {"rule": said.label}
+        return _("as for all questions above (now: a lead, since %(rule)s does not fit its answers)") % {
+            "rule": said.label
+        }
 
     def _read(self, rule: QuestionRule, data: dict[str, Any]) -> QuestionRule:
         start = f"{rule.key}."

@@ -58,6 +58,7 @@ class Facts:
     open_cases: int
     mine: int
     decided_cases: int
+    waiting_cases: int
     confusion: tuple[str, str, int] | None
 
 
@@ -86,6 +87,7 @@ def facts(member: Membership) -> Facts:
         open_cases=counts.get(CaseState.OPEN, 0),
         mine=mine,
         decided_cases=counts.get(CaseState.DECIDED, 0),
+        waiting_cases=counts.get(CaseState.WAITING, 0),
         confusion=confusion,
     )
 
@@ -137,6 +139,15 @@ def next_step(member: Membership, known: Facts) -> tuple[str, Step]:
             "correct is over."
         )
         return "labelling", _step(member, sentence, _("See the wave"), "annotations:waves", Action.RUN_WAVES in may)
+    if known.waiting_cases:
+        sentence = ngettext(
+            "%(n)s conflict waits for a third rating, which somebody who labels here is given among their other work.",
+            "%(n)s conflicts wait for third ratings, which those who label here are given among their other work.",
+            known.waiting_cases,
+        ) % {"n": known.waiting_cases}
+        return "adjudication", _step(
+            member, sentence, _("See what waits"), "annotations:adjudication", Action.ADJUDICATE in may
+        )
     if known.draft is not None:
         sentence = _("Check what changed in the draft, and publish it as the next version.")
         action = _("Open the draft")
@@ -284,7 +295,12 @@ def _agreement(known: Facts) -> list[str]:
 
 
 def _adjudication(known: Facts) -> list[str]:
-    return [_("%(n)s open") % {"n": known.open_cases}, _("%(n)s decided") % {"n": known.decided_cases}]
+    waiting = [_("%(n)s waiting for a third rating") % {"n": known.waiting_cases}] if known.waiting_cases else []
+    return [
+        _("%(n)s open") % {"n": known.open_cases},
+        *waiting,
+        _("%(n)s decided") % {"n": known.decided_cases},
+    ]
 
 
 def _draft(known: Facts) -> list[str]:

@@ -14,8 +14,9 @@ from agreement.coefficients import COEFFICIENTS, Coefficient
 from agreement.coefficients.classes import MINIMUM_USES
 from agreement.coefficients.coefficient import NOMINAL, ORDINAL, TWO
 from agreement.coefficients.headline import TEXT
-from annotations import strata
+from annotations import rules, strata
 from annotations.draws import THRESHOLDS
+from annotations.enums import ResolutionRule
 from projects import access, activities, guidelines
 from projects.enums import Action
 from projects.errors import Invalid
@@ -25,7 +26,7 @@ from projects.task_types import TASK_TYPES
 AUTO = "auto"
 LOW, ESTIMATE = "low", "estimate"
 WEIGHTS = ("linear", "quadratic")
-RESOLUTION_RULES = ("lead",)
+RESOLUTION_RULES = tuple(ResolutionRule.values)
 
 # Smallest and largest value of each number, both allowed.
 RANGES: dict[str, tuple[int, int]] = {
@@ -44,7 +45,7 @@ class QuestionRule:
     """How one question is measured: the named coefficient, its weights, and what its gate and its conflicts ask.
 
     `minimum_uses` is how often a label has to be used, and on how many items a stratum has to be measured, before it is
-    judged by itself.
+    judged by itself. `resolution_rule` decides its conflicts; empty: what the protocol says for all questions.
     """
 
     key: str
@@ -57,6 +58,7 @@ class QuestionRule:
     class_threshold: float | None = None
     stratum_threshold: float | None = None
     minimum_uses: int = MINIMUM_USES
+    resolution_rule: str = ""
 
     @property
     def has_threshold(self) -> bool:
@@ -128,15 +130,19 @@ class Protocol:
             found.append(
                 ("expert", _("The expert is nobody who labels in this project: choose one of its annotators."))
             )
-        if self.resolution_rule not in RESOLUTION_RULES:
-            sentence = _("There is no rule “%(name)s” for deciding conflicts.") % {"name": self.resolution_rule}
-            found.append(("resolution_rule", sentence))
+        found += _resolution_problems(self)
         for rule in self.questions.values():
             found += [(f"{rule.key}.{name}", text) for name, text in _rule_problems(rule, self.ratings_per_item)]
             if rule.stratum_threshold is not None and not self.strata_field:
                 sentence = _("There is a threshold for each stratum, and nothing that the draw is split by: choose it.")
                 found.append((f"{rule.key}.stratum_threshold", sentence))
         return found
+
+
+def rule_of(protocol: Protocol, question: QuestionRule) -> ResolutionRule:
+    """What decides the conflicts of a question: its own rule or the protocol's, a lead where that does not fit."""
+    rule = ResolutionRule(question.resolution_rule or protocol.resolution_rule)
+    return rule if rules.fits(rule, question.level) else ResolutionRule.LEAD
 
 
 def of_project(project: Project, questions: Iterable[Question] | None = None) -> Protocol:
@@ -214,6 +220,41 @@ def _number_problems(protocol: Protocol) -> Iterable[tuple[str, str]]:
         value = getattr(protocol, name)
         if not low <= value <= high:
             yield name, _out_of_range(names[name], value, str(low), str(high))
+
+
+def _resolution_problems(protocol: Protocol) -> Iterable[tuple[str, str]]:
+    """Rules that there are not, that do not fit a question which names them, or that would never decide anything."""
+    unknown = _("There is no rule “%(name)s” for deciding conflicts.")
+    if protocol.resolution_rule not in RESOLUTION_RULES:
+        yield "resolution_rule", unknown % {"name": protocol.resolution_rule}
+        return
+    for question in protocol.questions.values():
+        field, own = f"{question.key}.resolution_rule", question.resolution_rule
+        if own not in ("", *RESOLUTION_RULES):
+            yield field, unknown % {"name": own}
+        elif own and not rules.fits(ResolutionRule(own), question.level):
+            yield field, _unfit(question)
+        elif own == ResolutionRule.MAJORITY and protocol.ratings_per_item == 2:
+            yield field, _never_a_majority()
+    if protocol.resolution_rule == ResolutionRule.MAJORITY and protocol.ratings_per_item == 2:
+        yield "resolution_rule", _never_a_majority()
+
+
+def _unfit(question: QuestionRule) -> str:
+    if question.level in rules.COUNTED:
+        return _("“%(question)s” has no order, so its answers have no median: choose a majority, or a lead.") % {
+            "question": question.key
+        }
+    return _(
+        "Two answers to “%(question)s” are hardly ever the same in full, so there is nothing to count: a lead decides."
+    ) % {"question": question.key}
+
+
+def _never_a_majority() -> str:
+    return _(
+        "With 2 ratings per item no conflict has a majority: ask for 3 or more, or choose a third rating where two "
+        "differ."
+    )
 
 
 def _out_of_range(name: str, value: object, low: str, high: str) -> str:

@@ -6,9 +6,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agreement import matrices
+from agreement import protocol as protocols
 from agreement.charts import number
 from agreement.coefficients import COEFFICIENTS
 from agreement.protocol import AUTO, LOW, Protocol, QuestionRule
+from annotations import rules
+from annotations.enums import ResolutionRule
 from annotations.models import Draw
 from projects.models import Question
 
@@ -18,7 +21,10 @@ def sentences(draw: Draw, questions: Iterable[Question]) -> list[str]:
     asked = list(questions)
     protocol = Protocol.from_json(draw.protocol, asked)
     if draw.is_imported:
-        return [_("Imported ratings: coefficient and thresholds were chosen after the data."), *_rules(protocol, asked)]
+        said = _("Imported ratings: coefficient, thresholds and what decides conflicts were chosen after the data.")
+        if not rules.any_rule(draw.protocol):
+            said = _("Imported ratings: coefficient and thresholds were chosen after the data.")
+        return [said, *_rules(protocol, asked)]
     expert = [_("One of the raters is named as the expert: agreement with them is told as such.")]
     named = expert if protocol.expert else []
     return [_drawing(draw, protocol), _counting(protocol), *named, *_rules(protocol, asked)]
@@ -78,10 +84,10 @@ def _counting(protocol: Protocol) -> str:
 
 
 def _rules(protocol: Protocol, questions: Iterable[Question]) -> list[str]:
-    return [_rule(question, protocol.questions[question.key]) for question in questions]
+    return [_rule(question, protocol.questions[question.key], protocol) for question in questions]
 
 
-def _rule(question: Question, rule: QuestionRule) -> str:
+def _rule(question: Question, rule: QuestionRule, protocol: Protocol) -> str:
     if not matrices.is_measured(question):
         return _("“%(question)s”: free text, without a coefficient.") % {"question": question.text}
     said = [coefficient(rule)]
@@ -95,6 +101,9 @@ def _rule(question: Question, rule: QuestionRule) -> str:
     said.append(", ".join(told) or _("no threshold"))
     if rule.conflict_gap:
         said.append(_("a conflict from a gap of more than %(gap)s of the scale") % {"gap": number(rule.conflict_gap)})
+    decides = protocols.rule_of(protocol, rule)
+    if decides != ResolutionRule.LEAD:
+        said.append(_("conflicts decided by %(rule)s, else by a lead") % {"rule": decides.label})
     return _("“%(question)s”: %(rest)s.") % {"question": question.text, "rest": "; ".join(said)}
 
 

@@ -120,8 +120,8 @@ def waits(run: Run, undecided: Container[tuple[int, str]]) -> bool:
 
 
 def undecided(draws: Iterable[Draw]) -> set[tuple[int, str]]:
-    """(draw, question) where a case is still open, in one query."""
-    rows = Case.objects.open().filter(draw__in=list(draws)).order_by()
+    """(draw, question) where a case is not decided yet, in one query."""
+    rows = Case.objects.undecided().filter(draw__in=list(draws)).order_by()
     return set(rows.values_list("draw_id", "question_key").distinct())
 
 

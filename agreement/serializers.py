@@ -77,6 +77,9 @@ class QuestionRuleSerializer(serializers.Serializer[Any]):
     class_threshold = serializers.FloatField(allow_null=True)
     stratum_threshold = serializers.FloatField(allow_null=True)
     minimum_uses = serializers.IntegerField(help_text="of a label, or items of a stratum, to be judged by itself")
+    resolution_rule = serializers.ChoiceField(
+        choices=RESOLUTION_RULES, allow_blank=True, help_text="what decides its conflicts; empty: as for all questions"
+    )
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):
@@ -87,7 +90,9 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     window_minutes = serializers.IntegerField()
     lease_minutes = serializers.IntegerField()
     minimum_n = serializers.IntegerField()
-    resolution_rule = serializers.ChoiceField(choices=RESOLUTION_RULES)
+    resolution_rule = serializers.ChoiceField(
+        choices=RESOLUTION_RULES, help_text="what decides conflicts; a lead decides what it does not settle or fit"
+    )
     practice_pass_percent = serializers.IntegerField(help_text="0: no practice round")
     decide_together = serializers.BooleanField(
         help_text="whether an item's two raters may decide its conflict together"

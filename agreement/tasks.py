@@ -15,7 +15,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError, OperationalError
 
 from agreement import runs
-from annotations import draws
+from annotations import draws, ruling
 from annotations.models import Draw
 from projects import deleting, digests, health, jobs, locks, notices
 
@@ -33,6 +33,7 @@ def sweep() -> None:
     with locks.held("figures") as mine:
         if mine:
             _attempt("closing of draws", draws.close_due)
+            _attempt("third ratings", ruling.settle)
             _attempt("figures", runs.sweep)
     with locks.held("notices") as mine:
         if mine:

@@ -45,6 +45,12 @@ class NotDecided(DomainError):
     code = "not_decided"
 
 
+class WaitsForThird(DomainError):
+    """The case waits for a third rating, which the rule of its draw's protocol asks for."""
+
+    code = "waiting"
+
+
 class OpinionsWanted(DomainError):
     """Two leads give their opinions on this case independently; nobody decides it alone meanwhile."""
 
@@ -135,11 +141,18 @@ def not_free(case: Case, by: Membership, at: datetime) -> DomainError:
     """Why the conditional update of a case changed nothing."""
     row = Case.objects.select_related("claimed_by__user").get(pk=case.pk)
     standing = row.resolutions.filter(standing=True).select_related("by__user").first()
+    if standing is not None and standing.rule:
+        return Decided(
+            _("The rule of the protocol decided this case on %(when)s: look at it; it can be reopened with a reason.")
+            % {"when": _clock(standing.at, "%d %b, %H:%M")}
+        )
     if standing is not None:
         return Decided(
             _("%(name)s decided this case on %(when)s: look at the decision; it can be reopened with a reason.")
             % {"name": _name(standing.by), "when": _clock(standing.at, "%d %b, %H:%M")}
         )
+    if row.state == CaseState.WAITING:
+        return WaitsForThird(_("This case waits for a third rating: take it back on its page, then decide it."))
     if row.wants_opinions:
         return OpinionsWanted(_("A second opinion is asked for: give yours on the page of the case."))
     return Held(
@@ -253,6 +266,8 @@ def promote(resolution: Resolution, *, by: Membership, at: datetime, example: Ex
         raise NotDecided(_("This decision was reopened: decide the case again, then use it as an example."))
     case = row.case
     shown = example or ExampleText(content=case.item.content)
+    if row.rule and not shown.rationale.strip():
+        raise Invalid(_("Say why: a rule decided this case, and gives no reason that annotators could learn from."))
     kind = TASK_TYPES[_question(case).task_type]
     draft = guidelines.draft_of(case.item.project, by=by, at=at)
     made = guidelines.add_example(

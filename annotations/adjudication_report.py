@@ -1,6 +1,7 @@
 """What the decisions say so far: causes by pair of labels, leads beside each other, annotators beside the decisions.
 
-Of decided cases only. While a case is open nothing here is made of it.
+Of decided cases only. While a case is open nothing here is made of it. What a rule of the protocol decided is counted
+and in nothing else: it has no cause, and a label made of the raters' own says nothing of how they stand beside it.
 """
 
 from collections import Counter
@@ -52,7 +53,10 @@ class Beside:
 
 @dataclass(frozen=True)
 class Report:
+    """`decided` by people; `ruled`: by a rule of the protocol, which are in none of the tables."""
+
     decided: int
+    ruled: int
     causes: list[tuple[str, int]]
     confusions: list[Confusion]
     raters: list[Beside]
@@ -70,10 +74,11 @@ class Report:
 
 def report(project: Project, draw: Draw | None = None) -> Report:
     """The figures of a project, or of one of its draws; the number of queries does not depend on the cases."""
-    confusions = _confusions(_standing(project, draw))
+    confusions = _confusions(_standing(project, draw).filter(rule=""))
     causes = [sum(one.counts[place] for one in confusions) for place in range(len(Cause))]
     return Report(
         decided=sum(causes),
+        ruled=_standing(project, draw).exclude(rule="").count(),
         causes=[(str(cause.label), n) for cause, n in zip(Cause, causes, strict=True)],
         confusions=confusions,
         raters=beside(project, draw),
@@ -129,8 +134,8 @@ def beside(project: Project, draw: Draw | None = None, question: str = "") -> li
     who rated it.
     """
     decided: dict[int, dict[str, str]] = {}
-    undecided = Case.objects.open().filter(wave_item=OuterRef("case__wave_item"))
-    standing = _standing(project, draw).filter(~Exists(undecided))
+    undecided = Case.objects.undecided().filter(wave_item=OuterRef("case__wave_item"))
+    standing = _standing(project, draw).filter(~Exists(undecided), rule="")
     if question:
         standing = standing.filter(case__question_key=question)
     for wave_item, key, value in standing.values_list("case__wave_item", "case__question_key", "value"):

@@ -27,6 +27,7 @@ from annotations.models import (
     Revision,
     Seat,
     Slot,
+    ThirdRating,
     Wave,
     WaveItem,
 )
@@ -83,4 +84,5 @@ register_closed(Annotation, "wave_item__wave", "uuid", "member", "item", "seq", 
 register_closed(Revision, "annotation__wave_item__wave", "annotation", "number", "by", "at", "in_window")
 register_closed(Case, "draw__wave", "uuid", "draw", "question_key", "pair_key", "state")
 register_closed(Resolution, "case__draw__wave", "uuid", "case", "kind", "by", "at", "standing")
+register_closed(ThirdRating, "case__draw__wave", "case", "asked_at", "outcome", "ended_at")
 register_closed(Inquiry, "wave_item__wave", "uuid", "item", "at", "answered_at")

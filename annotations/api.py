@@ -23,6 +23,7 @@ from annotations import (
     panels,
     publishing,
     queue,
+    third_ratings,
     waves,
 )
 from annotations import serializers as shapes
@@ -228,6 +229,17 @@ class Claim(ConflictView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, project: UUID, case: UUID) -> Response:
         adjudication.release(self.case(case), by=self.member)
+        return Response(status=204)
+
+
+class TakeBack(ConflictView):
+    """Wait no longer for the third rating that a conflict waits for: it is open, for a lead to decide."""
+
+    actions: ClassVar = {"POST": Action.ADJUDICATE}
+
+    @extend_schema(request=None, responses={204: None})
+    def post(self, request: Request, project: UUID, case: UUID) -> Response:
+        third_ratings.take_back(self.case(case), by=self.member, at=timezone.now())
         return Response(status=204)
 
 

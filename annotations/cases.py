@@ -131,6 +131,10 @@ class Dossier:
         said = [side.value for side in self.sides]
         return keys if len(keys := [label.key for label in self.question.labels if label.key in said]) == 2 else []
 
+    @property
+    def is_waiting(self) -> bool:
+        return self.case.state == CaseState.WAITING
+
 
 def dossier(case: Case, member: Membership, *, at: datetime) -> Dossier:
     """The page of `case` (from `find`) as `member` sees it."""
@@ -252,7 +256,7 @@ def siblings(case: Case) -> list[Sibling]:
 
 def _has_open_sibling(case: Case) -> bool:
     """Whether another question on the same item is undecided: its raters are the same, and so are their comments."""
-    return Case.objects.open().filter(item=case.item_id).exclude(pk=case.pk).exists()
+    return Case.objects.undecided().filter(item=case.item_id).exclude(pk=case.pk).exists()
 
 
 def _others(case: Case, question: QuestionReading) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from annotations import conflicts, giving
+from annotations import giving, ruling
 from annotations.enums import AssignmentState, Closing, DrawState, SlotState, WaveState
 from annotations.models import Annotation, Assignment, Draw, Look, Seat, Slot, Wave, WaveItem
 from annotations.retrying import retrying
@@ -132,7 +132,7 @@ def _close(draw: Draw, *, closing: Closing, reason: str, by: Membership | None, 
     if not won:
         return False
     draw.refresh_from_db()
-    conflicts.open_cases(draw, at=at)
+    ruling.open_cases(draw, at=at)
     _record("draw_closed", draw.wave, by=by, at=at, closing=closing, reason=reason)
     Wave.objects.filter(pk=draw.wave_id).update(overlap_left=0)
     return True

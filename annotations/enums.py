@@ -19,9 +19,10 @@ class WaveKind(TextChoices):
     REPEAT = "repeat", _("repeat")
     BRIDGE = "bridge", _("bridge")
     SPOTCHECK = "spotcheck", _("spot check")
+    TIEBREAK = "tiebreak", _("third ratings of wave")
 
 
-SAMPLES = (WaveKind.REPEAT, WaveKind.BRIDGE, WaveKind.SPOTCHECK)
+SAMPLES = (WaveKind.REPEAT, WaveKind.BRIDGE, WaveKind.SPOTCHECK, WaveKind.TIEBREAK)
 
 
 class OldLabel(TextChoices):
@@ -81,6 +82,7 @@ class SkipReason(TextChoices):
 
 class CaseState(TextChoices):
     OPEN = "open", _("open")
+    WAITING = "waiting", _("waiting for a third rating")
     DECIDED = "decided", _("decided")
 
 
@@ -97,6 +99,26 @@ class ResolutionKind(TextChoices):
     CONSENSUS = "consensus", _("decided together")
     MAJORITY = "majority", _("majority")
     MEDIAN = "median", _("median")
+
+
+class ResolutionRule(TextChoices):
+    """What decides a conflict; where it cannot, a lead does. `rules` says which question takes which."""
+
+    LEAD = "lead", _("a lead")
+    MAJORITY = "majority", _("the majority of the measured ratings")
+    MEDIAN = "median", _("the median of the measured ratings")
+    THIRD_MAJORITY = "third_majority", _("a third rating, then the majority")
+    THIRD_MEDIAN = "third_median", _("a third rating, then the median")
+
+
+class ThirdOutcome(TextChoices):
+    """What came of waiting for a third rating: all but the first leave the conflict to a lead."""
+
+    DECIDED = "decided", _("decided with the third rating")
+    TIE = "tie", _("the third rating did not settle it")
+    NOBODY = "nobody", _("nobody who labels here may give a third rating")
+    ENDED = "ended", _("a third rating is not asked for any more")
+    TAKEN_BACK = "taken_back", _("a lead took it back before it was decided")
 
 
 class Outcome(TextChoices):

@@ -15,10 +15,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations.enums import AssignmentState, SlotState, WaveState
+from annotations.enums import AssignmentState, SlotState, WaveKind, WaveState
 from annotations.models import Annotation, Assignment, Given, Slot, Wave
 from annotations.retrying import retrying
-from projects import activities
+from projects import access, activities
+from projects.enums import Action
 from projects.errors import DomainError, Invalid
 from projects.models import Membership
 
@@ -30,6 +31,8 @@ NOT_GIVEN, ENOUGH, ENOUGH_TODAY = "not_given", "enough", "enough_today"
 
 def obstacle(wave: Wave, member: Membership, *, at: datetime) -> str:
     """Why `member` is served nothing of `wave`; empty where they may be. Asks nothing of a wave without conditions."""
+    if wave.kind == WaveKind.TIEBREAK and may_know(member):
+        return NOT_GIVEN
     if wave.is_given and not standing(wave).filter(member=member).exists():
         return NOT_GIVEN
     if not wave.limit_per_person and not wave.limit_per_day:
@@ -41,6 +44,11 @@ def obstacle(wave: Wave, member: Membership, *, at: datetime) -> str:
     if wave.limit_per_day and _reaches(mine.filter(submitted_at__gte=midnight), wave.limit_per_day):
         return ENOUGH_TODAY
     return ""
+
+
+def may_know(member: Membership) -> bool:
+    """Whether `member` can see what was said of a conflict: then they are no third rater of it."""
+    return access.allows(member, Action.ADJUDICATE) or access.allows(member, Action.SEE_AGREEMENT)
 
 
 def why_nothing(obstacles: Iterable[str]) -> str:

@@ -4,7 +4,8 @@ Of the ways in `GoldStatus` the first that holds: superseded, open, consensus or
 corrected, agreed, within tolerance, partial, mapped, single, unlabelled. A superseded item and an undecided conflict
 have no value: nobody's label is taken because it came first. The value is the measured rating for an overlap item, and
 the newest revision for a single one; a single label that a later version maps is what that version says, or what
-a lead has chosen for it (`old_labels`). Ratings given for a repeat or a bridge are never a final label.
+a lead has chosen for it (`old_labels`). Ratings given for a repeat or a bridge, and third ratings, are never a final
+label by themselves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ FIELDS = (
     "imported",
     "superseded_by",
     "decided_by",
+    "rule",
     "cause",
     "rationale",
     "content",
@@ -92,7 +94,8 @@ class Gold:
             "imported": self.imported,
             "superseded_by": str(successor.uuid) if successor else None,
             "decided_by": decision.by.name if decision and decision.by else None,
-            "cause": decision.cause if decision else None,
+            "rule": decision.rule or None if decision else None,
+            "cause": decision.cause or None if decision else None,
             "rationale": decision.rationale if decision else None,
             "content": self.item.content,
         }
@@ -163,7 +166,7 @@ class _Rating(NamedTuple):
         return self.wave_kind in _ASIDE
 
 
-_ASIDE = frozenset((WaveKind.REPEAT, WaveKind.BRIDGE))
+_ASIDE = frozenset((WaveKind.REPEAT, WaveKind.BRIDGE, WaveKind.TIEBREAK))
 _RATED = (
     *("item", "slot", "slot__kind", "version", "major", "wave_item", "wave_item__draw", "wave_item__draw__state"),
     *("wave_item__wave__number", "wave_item__wave__kind", "answers", "latest"),
@@ -300,12 +303,14 @@ class _Deciding:
 
     def _decided(self, case: Case) -> Gold:
         decision: Resolution | None = getattr(case, "decision", None)  # the join of _cases
-        if case.state == CaseState.OPEN or decision is None:
+        if case.state != CaseState.DECIDED or decision is None:
             return self._gold(GoldStatus.OPEN, ratings=self.ratings)
         wave = case.wave_item.wave
         version = self.questions.versions[wave.version_id]
         found = self._gold(GoldStatus(decision.kind), decision.value, self.ratings, version, wave=wave.number)
-        return replace(found, decision=decision)
+        # A rule counts ratings, a third one among them; a person's decision stands beside those that were measured.
+        rests_on = sum(n for _value, n in decision.tally) if decision.rule else found.ratings
+        return replace(found, decision=decision, ratings=rests_on)
 
     def _corrected(self, check: _Rating) -> Gold | None:
         """What a spot check changed; None where it said the same."""

@@ -72,7 +72,7 @@ def of_item(item: Item, member: Membership) -> History:
         .order_by("pk")
     )
     decisions = _cases(item)
-    hides_names = access.allows(member, Action.ADJUDICATE) and any(c.state == CaseState.OPEN for c in decisions)
+    hides_names = access.allows(member, Action.ADJUDICATE) and any(c.state != CaseState.DECIDED for c in decisions)
     barred = {row.pk for row in rows if row.in_hidden_draw}
     # What was said again tells what was said before.
     hidden = {

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations import imported_report, imported_rows, imported_waves, rating_layouts
+from annotations.enums import ResolutionRule
 from annotations.imported_report import MOST_BY_NAME, Report, Value
 from annotations.models import Draw, Wave
 from annotations.rating_layouts import Layout
@@ -188,6 +189,7 @@ def confirm(
     values: Mapping[str, Mapping[str, str | None]] | None = None,
     raters: Mapping[str, UUID] | None = None,
     attempt: int | None = None,
+    resolution_rule: str = "",
     at: datetime | None = None,
 ) -> Job:
     """Have the previewed ratings imported; rows with a problem are left out. Twice is once.
@@ -195,8 +197,10 @@ def confirm(
     `values`: question key -> value (as `rating_values.token` writes it) -> label key, or None to leave these ratings
     out; what is not in it is read as the label it speaks for, and refused where that is none. `raters`: name in the
     file -> uuid of the member who that is; the others become members without an account. `attempt`: the preview's
-    `attempts` when it was looked at.
+    `attempts` when it was looked at. `resolution_rule`: what decides the conflicts; empty: what the protocol says.
     """
+    if resolution_rule not in ("", *ResolutionRule.values):
+        raise Invalid(_("There is no rule “%(name)s” for deciding conflicts.") % {"name": resolution_rule})
     with transaction.atomic():
         job = Job.objects.select_for_update(of=("self",)).select_related("project").get(pk=job.pk)
         project = job.project
@@ -215,6 +219,7 @@ def confirm(
             "version": job.params["version"],
             "values": _mapped(found, values or {}, imported_rows.questions_of(job)),
             "raters": _people(found, raters or {}, project),
+            "resolution_rule": resolution_rule,
         }
         made = jobs.create(job.project, JobKind.RATINGS_IMPORT, params=params, by=by, at=at)
         job.params["import"] = str(made.uuid)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 
-from annotations import conflicts, imported_ratings, imported_rows
+from annotations import imported_ratings, imported_rows, ruling
 from annotations.draws import THRESHOLDS
 from annotations.enums import DrawState, WaveState
 from annotations.imported_ratings import Making
@@ -86,7 +86,7 @@ def _make_wave(job: Job, preview: Job, layout: Layout, project: Project, version
     )
     Draw.unseen.create(
         wave=wave,
-        protocol=_protocol(project, version, layout),
+        protocol=_protocol(project, version, layout, job.params.get("resolution_rule") or ""),
         seed=b"",
         salt=b"",
         population=b"",
@@ -119,13 +119,17 @@ def _make_batch(job: Job, preview: Job, layout: Layout, project: Project) -> Bat
     )
 
 
-def _protocol(project: Project, version: GuidelineVersion, layout: Layout) -> dict[str, Any]:
+def _protocol(project: Project, version: GuidelineVersion, layout: Layout, rule: str) -> dict[str, Any]:
     """The project's terms without what needs a measurement that was planned; it says that it was chosen afterwards."""
-    unset = dict.fromkeys(THRESHOLDS)
+    unset: dict[str, Any] = dict.fromkeys(THRESHOLDS)
+    chosen = {"resolution_rule": rule} if rule else {}
+    if rule:
+        unset["resolution_rule"] = ""  # what was chosen for this wave holds for all its questions
     asked = {key: {**rule, **unset} for key, rule in project.protocol.get("questions", {}).items()}
     strata_field = project.protocol.get("strata_field", "")
     return {
         **project.protocol,
+        **chosen,
         "share_percent": "0",
         "window_submits": 0,
         "window_minutes": 0,
@@ -177,7 +181,7 @@ def _close(draw: Draw, overlap: int, most: int, *, at: datetime) -> int:
     draw.protocol = {**draw.protocol, "ratings_per_item": most}
     draw.state, draw.closed_at = DrawState.CLOSED, at
     draw.save()
-    return conflicts.open_cases(draw, at=at)
+    return ruling.open_cases(draw, at=at)
 
 
 def _show_items(making: Making, project: Project) -> None:

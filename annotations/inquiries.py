@@ -89,7 +89,7 @@ def for_lead(member: Membership) -> InquiryQuerySet:
     rows = Inquiry.objects.filter(~Exists(hidden), item__project=member.project_id)
     return rows.annotate(
         is_measured=ExpressionWrapper(_measured(), BooleanField()),
-        is_undecided=Exists(Case.objects.open().filter(item=OuterRef("item"))),
+        is_undecided=Exists(Case.objects.undecided().filter(item=OuterRef("item"))),
     ).select_related("item", "wave_item__wave", "by__user", "answered_by__user", "example__version")
 
 

@@ -35,7 +35,8 @@ WHY = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """A label that did not become the final one, both in words. `cause` and `by` are those of a decision."""
+    """A label that did not become the final one, both in words. `cause` and `by` are those of a person's decision,
+    `rule` that of a protocol's."""
 
     annotation: Annotation
     question: str
@@ -45,6 +46,7 @@ class Outcome:
     rationale: str
     cause: str
     by: str
+    rule: str = ""
 
 
 def measured(member: Membership) -> QuerySet[Annotation]:
@@ -82,4 +84,5 @@ def _outcome(row: Annotation, question: QuestionReading, mine: Json, one: Gold) 
         rationale=decision.rationale if decision else str(WHY.get(one.status, "")),
         cause=str(decision.get_cause_display()) if decision else "",
         by=decision.by.name if decision and decision.by else "",
+        rule=str(decision.get_rule_display()) if decision else "",
     )

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet, TextField
+from django.db.models import Exists, F, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast, Left
 from django.utils.translation import gettext as _
 
@@ -73,9 +73,11 @@ class Rationale:
 def similar(case: Case, question: QuestionReading) -> list[Precedent]:
     """The decided cases most like `case`: those between the same labels first, then by the words they share.
 
-    A rare word that both have says more than a common one. Of other pairs only those that share a word are shown.
+    A rare word that both have says more than a common one. Of other pairs only those that share a word are shown. What
+    a rule of the protocol decided gives no reason and is no precedent.
     """
     decided = of_project(case.item.project).decided().filter(question_key=case.question_key).exclude(item=case.item_id)
+    decided = decided.exclude(Exists(Resolution.objects.filter(case=OuterRef("pk"), standing=True).exclude(rule="")))
     texts = _texts(decided.filter(pair_key=case.pair_key)) | _texts(decided.exclude(pair_key=case.pair_key))
     own = _words(Case.objects.filter(pk=case.pk).values_list(_beginning(), flat=True)[0], case)
     ranked = _ranked(own, texts, case)
@@ -98,7 +100,9 @@ def similar(case: Case, question: QuestionReading) -> list[Precedent]:
 def rationales(case: Case, member: Membership, question: QuestionReading) -> list[Rationale]:
     """What may be said again, once for each label: the rationales last used for this pair, by anybody, then those last
     used by `member`, then the rules of the two labels. Of one label a few, so that none crowds the others out."""
-    rows = Resolution.objects.filter(case__draw__wave__project=member.project, case__question_key=case.question_key)
+    rows = Resolution.objects.filter(
+        case__draw__wave__project=member.project, case__question_key=case.question_key, rule=""
+    )
     of_pair = rows.filter(case__pair_key=case.pair_key)
     found: dict[tuple[str, str], Rationale] = {}
     seen = Counter[str]()

@@ -256,6 +256,9 @@ def _keys(member: Membership, filters: Filters, after: UUID | None) -> list[int]
         mine = Q(rated_by(member)) if filters.own else ~Q(rated_by(member))
         cases = in_order(cases.filter(mine, ~told_by(member)))
         behind = _after(Subquery(last.values(name.removeprefix("-"))) for name in ORDER)
+    elif filters.state == CaseState.WAITING:
+        cases = in_order(cases)
+        behind = _after(Subquery(last.values(name.removeprefix("-"))) for name in ORDER)
     else:
         cases = cases.order_by("-decided_at", "-pk")
         at, pk = (Subquery(last.values(name)) for name in ("decided_at", "pk"))
@@ -339,6 +342,8 @@ def _states(groups: Sequence[_Group], filters: Filters) -> list[Choice]:
             current=filters.state == state,
         )
         for state in CaseState
+        # Where no rule asks for a third rating, nothing ever waits for one.
+        if state != CaseState.WAITING or filters.state == state or any(g.state == state for g in groups)
     ]
 
 

@@ -63,8 +63,12 @@ def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, 
 
 
 def _of_hidden_samples(project: Project, hidden: Sequence[Draw]) -> Q:
-    """What is rated again: nothing of it before the sample has ended, nor of items of a wave that is left out."""
-    unfinished = Wave.samples.unfinished().filter(project=project).exclude(kind=WaveKind.SPOTCHECK)
+    """What is rated again: nothing of it before the sample has ended, nor of items of a wave that is left out.
+
+    A spot check and a third rating are made by nobody who can ask for this file before.
+    """
+    seen = (WaveKind.SPOTCHECK, WaveKind.TIEBREAK)
+    unfinished = Wave.samples.unfinished().filter(project=project).exclude(kind__in=seen)
     found = Q(wave_item__wave__in=list(unfinished.values_list("pk", flat=True)))
     if hidden:
         left_out = WaveItem.objects.filter(wave__in=[draw.wave_id for draw in hidden]).values("item")

@@ -15,7 +15,7 @@ from django.db.models import Max, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotations import draws, sampling
+from annotations import draws, sampling, terms
 from annotations.enums import WaveKind, WaveState
 from annotations.models import Draw, Repeat, Sample, Wave, WaveItem
 from annotations.sampling import Candidate
@@ -90,9 +90,6 @@ def draw(
 def _wave(kind: WaveKind, version: GuidelineVersion, *, size: int, by: Membership, at: datetime) -> Wave:
     project = version.project
     number = Wave.unseen.filter(project=project, kind=kind).aggregate(last=Max("number"))["last"] or 0
-    # The terms of the work that it is mixed with, so that nothing on the page tells the one from the other.
-    terms = project.waves.filter(major=version.major or 0, is_imported=False).last()
-    protocol = project.protocol
     return Wave.objects.create(
         project=project,
         number=number + 1,
@@ -102,9 +99,7 @@ def _wave(kind: WaveKind, version: GuidelineVersion, *, size: int, by: Membershi
         share_percent=0,
         ratings_per_item=1,
         size=size,
-        window_submits=terms.window_submits if terms else int(protocol["window_submits"]),
-        window_minutes=terms.window_minutes if terms else int(protocol["window_minutes"]),
-        lease_minutes=terms.lease_minutes if terms else int(protocol["lease_minutes"]),
+        **terms.of_major(project, version.major or 0),
         opened_at=at,
         opened_by=by,
     )
@@ -114,10 +109,12 @@ def _wave(kind: WaveKind, version: GuidelineVersion, *, size: int, by: Membershi
 
 
 def of_project(project: Project) -> QuerySet[Wave]:
-    """The samples of `project`, newest first, without the lists that they were drawn from."""
-    rows = Wave.samples.filter(project=project).select_related(
-        "project", "version", "opened_by__user", "sample__of", "sample__ended_by__user"
-    )
+    """The samples of `project`, newest first, without the lists that they were drawn from.
+
+    Third ratings are none: all conflicts of a draw get one, and the page of its wave says how far they are.
+    """
+    drawn = Wave.samples.filter(project=project).exclude(kind=WaveKind.TIEBREAK)
+    rows = drawn.select_related("project", "version", "opened_by__user", "sample__of", "sample__ended_by__user")
     return rows.defer("sample__population", "sample__before").order_by("-pk")
 
 

@@ -412,12 +412,29 @@ class ConflictPageSerializer(serializers.Serializer[Any]):
 
 
 class ResolutionSerializer(serializers.ModelSerializer[Resolution]):
-    by = serializers.CharField(source="by.name", default="")
+    by = serializers.CharField(source="by.name", default="", help_text="empty: decided by a rule of the protocol")
+    cause = serializers.ChoiceField(
+        choices=Cause.choices, allow_blank=True, read_only=True, help_text="empty: decided by a rule"
+    )
+    tally = serializers.JSONField(help_text="of a rule: the ratings that it counted, each value with how often")
     example = serializers.UUIDField(source="example.uuid", default=None, allow_null=True)
 
     class Meta:
         model = Resolution
-        fields = ["uuid", "kind", "value", "rationale", "cause", "by", "at", "standing", "reopened_reason", "example"]
+        fields = [
+            "uuid",
+            "kind",
+            "value",
+            "rationale",
+            "cause",
+            "rule",
+            "tally",
+            "by",
+            "at",
+            "standing",
+            "reopened_reason",
+            "example",
+        ]
         read_only_fields = fields
 
 

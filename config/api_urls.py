@@ -74,6 +74,7 @@ IN_PROJECT: list[URLPattern] = [
     path("conflicts/", annotations.Conflicts.as_view(), name="conflicts"),
     path("conflicts/<uuid:case>/", annotations.Conflict.as_view(), name="conflict"),
     path("conflicts/<uuid:case>/claim/", annotations.Claim.as_view(), name="claim"),
+    path("conflicts/<uuid:case>/taking-back/", annotations.TakeBack.as_view(), name="take-back"),
     path("conflicts/<uuid:case>/resolution/", annotations.Resolve.as_view(), name="resolve"),
     path("conflicts/<uuid:case>/reopening/", annotations.Reopen.as_view(), name="reopen"),
     path("conflicts/<uuid:case>/example/", annotations.Promote.as_view(), name="promote"),

@@ -212,6 +212,7 @@ SPECTACULAR_SETTINGS = {
         "ExampleKind": "projects.enums.ExampleKind",
         "WaveKind": "annotations.enums.WaveKind",
         "ResolutionKind": "annotations.enums.ResolutionKind",
+        "ResolutionRule": "annotations.enums.ResolutionRule",
         "Change": "projects.enums.Change",
         "ItemRowProblem": "projects.enums.RowProblem",
         "RatingRowProblem": "annotations.enums.RatingProblem",

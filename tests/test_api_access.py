@@ -106,6 +106,7 @@ conflicts           GET     200  L
 conflict            GET     200  L
 claim               POST    204  L
 claim               DELETE  204  L
+take-back           POST    409  L
 resolve             POST    422  L
 reopen              POST    422  L
 promote             POST    422  L

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations import imported, imported_rows
+from annotations.enums import ResolutionRule
 from annotations.imported_report import Report, Value
 from annotations.rating_layouts import LONG, NESTED, WIDE, Layout
 from projects import importing
@@ -163,10 +164,19 @@ class ConfirmForm(forms.Form):
     """Which label each value of the file stands for, who its raters are, and which reading of it was looked at."""
 
     attempt = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    resolution_rule = forms.ChoiceField(
+        label=gettext_lazy("Conflicts are decided by"),
+        required=False,
+        help_text=gettext_lazy(
+            "Chosen after the data, and said so wherever the protocol is. What the rule does not settle or fit, a lead "
+            "decides."
+        ),
+    )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, job: Job, found: Report) -> None:
         super().__init__(data, initial={"attempt": job.attempts})
         self.found = found
+        self.fields["resolution_rule"] = self._rule_field(job)
         self.asked = imported_rows.questions_of(job)
         self.people = imported.members(job.project) if job.project else []
         for place, value in enumerate(found.values):
@@ -179,6 +189,13 @@ class ConfirmForm(forms.Form):
                 initial=str(same.uuid) if same else "",
                 widget=forms.Select(attrs={"aria-label": _("who “%(name)s” is") % {"name": name}}),
             )
+
+    def _rule_field(self, job: Job) -> forms.ChoiceField:
+        base = type(self).base_fields["resolution_rule"]
+        standing = ResolutionRule(job.project.protocol.get("resolution_rule", "lead") if job.project else "lead")
+        as_said = _("what the project’s protocol says (for all questions now: %(rule)s)") % {"rule": standing.label}
+        rules: list[tuple[str, Any]] = [("", as_said), *((rule.value, rule.label) for rule in ResolutionRule)]
+        return forms.ChoiceField(label=base.label, help_text=base.help_text, required=False, choices=rules)
 
     @property
     def _raters(self) -> list[str]:

@@ -9,6 +9,7 @@ from annotations.models.adjudication import (
     SecondOpinion,
     SentBack,
     SentBackQuerySet,
+    ThirdRating,
 )
 from annotations.models.importing import ImportedRow
 from annotations.models.learning import Acknowledgement, Heard, Inquiry, InquiryQuerySet, Practice
@@ -65,6 +66,7 @@ __all__ = [
     "Slot",
     "SlotQuerySet",
     "Split",
+    "ThirdRating",
     "Wave",
     "WaveItem",
     "WaveManager",

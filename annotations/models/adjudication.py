@@ -7,13 +7,20 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotations import enums
-from annotations.models.routing import Annotation, Draw, Revision, WaveItem
+from annotations.models.routing import Annotation, Draw, Revision, Slot, WaveItem
 from projects.models import Example, Item, Membership
 
 
 class CaseQuerySet(models.QuerySet["Case"]):
     def open(self) -> "CaseQuerySet":
         return self.filter(state=enums.CaseState.OPEN)
+
+    def waiting(self) -> "CaseQuerySet":
+        """Those that wait for a third rating: no work for a lead, and not decided either."""
+        return self.filter(state=enums.CaseState.WAITING)
+
+    def undecided(self) -> "CaseQuerySet":
+        return self.filter(state__in=[enums.CaseState.OPEN, enums.CaseState.WAITING])
 
     def decided(self) -> "CaseQuerySet":
         return self.filter(state=enums.CaseState.DECIDED)
@@ -57,15 +64,21 @@ class Case(models.Model):
 
 
 class Resolution(models.Model):
-    """The decision on a conflict. A reopened one is kept and no longer stands."""
+    """The decision on a conflict. A reopened one is kept and no longer stands.
+
+    One by a `rule` of the protocol names nobody and has no cause; `tally` holds the ratings that it was made from, each
+    value with how often it was given, and `rationale` says them in words.
+    """
 
     uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="resolutions")
     kind = models.CharField(max_length=12, choices=enums.ResolutionKind, default=enums.ResolutionKind.ADJUDICATED)
     value = models.JSONField()
     rationale = models.TextField()
-    cause = models.CharField(max_length=20, choices=enums.Cause)
-    by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    cause = models.CharField(max_length=20, choices=enums.Cause, blank=True)
+    rule = models.CharField(max_length=16, choices=enums.ResolutionRule, blank=True)
+    tally = models.JSONField(default=list, blank=True)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     at = models.DateTimeField()
     standing = models.BooleanField(default=True)
     reopened_at = models.DateTimeField(null=True, blank=True)
@@ -78,9 +91,30 @@ class Resolution(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["case"], condition=Q(standing=True), name="annotations_resolution_one_standing"
-            )
+            ),
+            models.CheckConstraint(
+                condition=(Q(rule="") & ~Q(cause="")) | (~Q(rule="") & Q(cause="", by__isnull=True)),
+                name="annotations_resolution_rule_or_person",
+            ),
         ]
         indexes = [models.Index(fields=["lineage"], name="annotations_res_lineage")]
+
+
+class ThirdRating(models.Model):
+    """A case that one rating more was to decide, by the rule of its protocol. `outcome` is empty while it waits.
+
+    Several questions of an item wait for the same slot. Without one nobody was asked, since nobody may give it.
+    """
+
+    case = models.OneToOneField(Case, on_delete=models.CASCADE, related_name="third")
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, null=True, blank=True, related_name="thirds")
+    outcome = models.CharField(max_length=12, choices=enums.ThirdOutcome, blank=True)
+    asked_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        indexes = [models.Index(fields=["slot"], condition=Q(outcome=""), name="annotations_third_waiting")]
 
 
 class SecondOpinion(models.Model):

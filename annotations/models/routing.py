@@ -85,12 +85,12 @@ class Wave(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "number"],
-                condition=~Q(kind__in=["repeat", "bridge", "spotcheck"]),
+                condition=~Q(kind__in=["repeat", "bridge", "spotcheck", "tiebreak"]),
                 name="annotations_wave_number_once",
             ),
             models.UniqueConstraint(
                 fields=["project", "kind", "number"],
-                condition=Q(kind__in=["repeat", "bridge", "spotcheck"]),
+                condition=Q(kind__in=["repeat", "bridge", "spotcheck", "tiebreak"]),
                 name="annotations_sample_number_once",
             ),
         ]

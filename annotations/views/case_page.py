@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import adjudication, cases, inquiries, opinions, precedents, queue, severity, together
+from annotations import adjudication, cases, inquiries, opinions, precedents, queue, severity, third_ratings, together
 from annotations.adjudication import ExampleText
 from annotations.forms.adjudication import (
     DecisionForm,
@@ -52,9 +52,13 @@ def page(request: HtmxRequest, member: Membership, case: Case, *, status: int = 
         ],
         "asked": inquiries.of_item(case.item, member),
         "send_back_form": SendBackForm(sides=dossier.sides),
+        "why_open": third_ratings.why_open(case) if dossier.is_open else "",
         **hold(member, case, own=dossier.own),
     }
-    context |= _open(member, dossier) if dossier.is_open else _decided(member, case)
+    if dossier.is_waiting:
+        context |= third_ratings.waiting(case)
+    else:
+        context |= _open(member, dossier) if dossier.is_open else _decided(member, case)
     return render(request, "annotations/adjudication/case.html", context | given, status=status)
 
 

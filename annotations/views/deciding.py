@@ -10,8 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotations import adjudication, cases, opinions, sent_back, together
+from annotations import adjudication, cases, opinions, sent_back, third_ratings, together
 from annotations.forms.adjudication import HandOverForm, SendBackForm
+from annotations.queue import Filters
 from annotations.views import case_page
 from annotations.views.case_page import address, filters_of, page
 from projects import access
@@ -39,6 +40,17 @@ def withdraw(request: HtmxRequest, project: UUID, case: UUID) -> HttpResponse:
     opinions.withdraw(found, by=member, at=timezone.now())
     messages.success(request, _("No second opinion is asked for any more: one lead decides."))
     return redirect(address(found, filters_of(request)))
+
+
+@login_required
+@require_POST
+def take_back(request: HtmxRequest, project: UUID, case: UUID) -> HttpResponse:
+    """Wait for no third rating: a lead decides the case now."""
+    member = access.member_for(request.user, project, Action.ADJUDICATE)
+    found = cases.find(member, case)
+    third_ratings.take_back(found, by=member, at=timezone.now())
+    messages.success(request, _("The third rating is not waited for any more: decide the case."))
+    return redirect(address(found, Filters()))
 
 
 @login_required

@@ -121,6 +121,7 @@ def confirm(request: UserRequest, project: UUID, job: UUID) -> HttpResponse:
             values=form.values_chosen(),
             raters=form.raters_chosen(),
             attempt=form.cleaned_data["attempt"],
+            resolution_rule=form.cleaned_data["resolution_rule"],
         )
     except Invalid as error:
         form.add_error(None, error.message)

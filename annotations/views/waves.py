@@ -11,10 +11,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from annotations import draws, eligibility, giving, imported, opening, sheets, verifying, waves
+from annotations import draws, eligibility, giving, imported, opening, sheets, third_ratings, verifying, waves
 from annotations import panels as panels_of
 from annotations.enums import Closing, WaveKind, WaveState
 from annotations.forms import panels
@@ -221,6 +222,18 @@ def release_cover(request: HttpRequest, project: UUID, wave: UUID) -> HttpRespon
 
 @login_required
 @require_POST
+def take_back(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
+    """Wait for no third rating of this wave: leads decide what is left of its conflicts."""
+    member = access.member_for(request.user, project, Action.ADJUDICATE)
+    draw = draws.draw_of(waves.find(member, wave))
+    n = third_ratings.take_back_all(draw, by=member, at=timezone.now())
+    said = ngettext("%(n)s conflict is in the queue now.", "%(n)s conflicts are in the queue now.", n) % {"n": n}
+    messages.success(request, said if n else _("No third rating was waited for any more."))
+    return redirect("annotations:adjudication", project)
+
+
+@login_required
+@require_POST
 def resume(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
     """Go on with an opening that was cut off."""
     member = access.member_for(request.user, project, Action.RUN_WAVES)
@@ -275,6 +288,8 @@ def _wave_page(
         else None,
         **_people(wave),
         **_panel(wave, asked="verify" in request.GET),
+        "rules": third_ratings.in_words(draw) if draw else [],
+        "ruled": third_ratings.of_draw(draw) if draw and not draw.is_open else None,
         "may_give_up": waves.may_give_up(draw, member),
         "may_release": waits and not wave.cover_released_at and bool(wave.single_all),
         "has_checks": wave.checks.exists(),

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from agreement import protocol as protocols
+from agreement import protocol_words
 from agreement.protocol import Protocol
+from annotations import releasing
 from projects.errors import Invalid, NotAllowed
 from projects.models import GuidelineVersion
 from tests import factories
@@ -92,6 +94,10 @@ def test_both_ends_of_the_share_are_allowed(version, share) -> None:
         ({"threshold_on": "mode"}, "threshold_on", "The threshold is set on “mode”"),
         ({"class_threshold": -2}, "class_threshold", "The threshold per class is -2: expected -1 to 1."),
         ({"conflict_gap": 1}, "conflict_gap", "The gap is 1: expected 0 or more and less than 1"),
+        ({"resolution_rule": "dice"}, "resolution_rule", "There is no rule “dice” for deciding conflicts."),
+        ({"resolution_rule": "median"}, "resolution_rule", "“intent” has no order, so its answers have no median"),
+        ({"resolution_rule": "third_median"}, "resolution_rule", "“intent” has no order"),
+        ({"resolution_rule": "majority"}, "resolution_rule", "With 2 ratings per item no conflict has a majority"),
     ],
 )
 def test_rule_that_makes_no_sense(version, rule, field, start) -> None:
@@ -130,3 +136,67 @@ def test_save_needs_the_role(version, lead) -> None:
 def test_share_keeps_its_digits(version) -> None:
     assert read(version, share_percent="100").to_json()["share_percent"] == "100"
     assert read(version, share_percent="100").share_percent == Decimal(100)
+
+
+# -- what decides conflicts --------------------------------------------------------------------------------------------
+
+
+def test_a_majority_of_two_is_refused_and_one_of_three_is_not(version) -> None:
+    ((name, sentence),) = problems(version, resolution_rule="majority", ratings_per_item=2)
+
+    assert (name, sentence) == (
+        "resolution_rule",
+        "With 2 ratings per item no conflict has a majority: ask for 3 or more, or choose a third rating where two "
+        "differ.",
+    )
+    assert problems(version, resolution_rule="majority", ratings_per_item=3) == []
+    assert problems(version, resolution_rule="third_majority", ratings_per_item=2) == []
+
+
+@pytest.mark.parametrize("kind", ["spans", "text"])
+def test_what_cannot_be_counted_takes_no_rule_of_its_own(version, kind) -> None:
+    question = factories.question(version, "own", (), task_type=kind)
+    said = Protocol.from_json({"questions": {"own": {"resolution_rule": "third_majority"}}}, [question])
+
+    assert said.problems() == [
+        (
+            "own.resolution_rule",
+            "Two answers to “own” are hardly ever the same in full, so there is nothing to count: a lead decides.",
+        )
+    ]
+
+
+def test_the_rule_for_all_holds_where_it_fits_and_elsewhere_a_lead(version) -> None:
+    factories.question(version, "grade", ("bad", "good"), task_type="ordinal")
+    said = read(version, resolution_rule="third_median")
+
+    assert said.problems() == []
+    assert {key: protocols.rule_of(said, rule).value for key, rule in said.questions.items()} == {
+        "intent": "lead",
+        "grade": "third_median",
+    }
+
+
+def test_a_draw_keeps_the_rule_it_froze(project, version, lead) -> None:
+    project.protocol |= {"resolution_rule": "third_majority", "questions": {"intent": {"resolution_rule": "lead"}}}
+    project.save()
+    factories.items(project, 4)
+    wave = releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=50)
+    project.protocol |= {"resolution_rule": "lead", "questions": {}}
+    project.save()
+
+    frozen = wave.draw.protocol
+    assert (frozen["resolution_rule"], frozen["questions"]["intent"]["resolution_rule"]) == ("third_majority", "lead")
+
+
+def test_the_report_says_what_decides_the_conflicts_of_each_question(project, version, lead) -> None:
+    factories.question(version, "grade", ("bad", "good"), task_type="ordinal")
+    project.protocol |= {"resolution_rule": "median"}
+    project.save()
+    factories.items(project, 4)
+    draw = releasing.open_wave(project, by=lead, at=factories.NOW, share_percent=50).draw
+
+    intent, grade = protocol_words.sentences(draw, version.questions.all())[-2:]
+
+    assert "conflicts decided by the median of the measured ratings, else by a lead" in grade
+    assert "conflicts" not in intent

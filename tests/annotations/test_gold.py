@@ -167,6 +167,7 @@ def test_a_row_says_where_it_comes_from(project, lead, anna, ben):
         "imported": False,
         "superseded_by": None,
         "decided_by": None,
+        "rule": None,
         "cause": None,
         "rationale": None,
         "content": item.content,

@@ -27,6 +27,7 @@ from annotations import (
     labelling,
     rating_layouts,
     releasing,
+    serving,
     verifying,
 )
 from annotations.models import Annotation, Assignment, Case, Draw, ImportedRow, Revision, Slot, Wave, WaveItem
@@ -637,3 +638,39 @@ def test_runners_are_registered() -> None:
     assert jobs.RUNNERS["ratings_preview"] is imported_rows.check
     assert jobs.RUNNERS["ratings_import"] is imported_waves.run
     assert set(rating_layouts.SHAPES) == {A_ROW_EACH, WIDE, NESTED}
+
+
+# -- what decides its conflicts ----------------------------------------------------------------------------------------
+
+THREE_RATERS = [
+    {"id": 1, "text": "It crashes", "ratings": {"x": "complaint", "y": "complaint", "z": "praise"}},
+    {"id": 2, "text": "Lovely", "ratings": {"x": "praise", "y": "question", "z": "complaint"}},
+]
+BY_NAME = Layout(NESTED, shown=("text",), id_field="id", labels={"intent": "ratings"})
+
+
+def test_what_decides_its_conflicts_is_chosen_with_the_import(lead: Membership, project: Project) -> None:
+    wave = bring(lead, THREE_RATERS, BY_NAME, resolution_rule="majority")
+
+    rows = {one.item.external_id: (one.status.value, one.value, one.imported) for one in gold.of_project(project)}
+    assert rows == {"1": ("majority", "complaint", True), "2": ("open", None, True)}
+    assert (wave.draw.protocol["resolution_rule"], project.protocol["resolution_rule"]) == ("majority", "lead")
+    assert wave.draw.protocol["chosen"] == "after the data"
+
+
+def test_without_a_choice_the_projects_rule_holds(lead: Membership, project: Project, anna: Membership) -> None:
+    project.protocol |= {"resolution_rule": "third_majority"}
+    project.save()
+    pairs = [{"id": 1, "text": "It crashes", "ratings": {"x": "complaint", "y": "praise"}}]
+
+    bring(lead, pairs, BY_NAME)
+
+    assert Case.objects.get().state == "waiting"
+    task = serving.next_task(anna, at=timezone.now())
+    assert isinstance(task, serving.Task)
+    assert task.content == {"text": "It crashes"}
+
+
+def test_a_rule_that_there_is_not_is_refused(lead: Membership) -> None:
+    with pytest.raises(Invalid, match="There is no rule “dice” for deciding conflicts"):
+        imported.confirm(read(lead), by=lead, resolution_rule="dice")

@@ -202,3 +202,48 @@ def test_two_raters_decide_together_once_the_form_has_switched_it_on(client_of, 
     client_of(admin).post(address(project), VALID | {"decide_together": "on"})
 
     assert together.other_rater(case, Membership.objects.select_related("project").get(pk=lea.pk)) == anna
+
+
+# -- what decides conflicts --------------------------------------------------------------------------------------------
+
+
+def choices(page, name: str) -> list[str]:
+    return [key for key, _title in page.context["form"].fields[name].choices]
+
+
+def test_each_question_offers_the_rules_that_fit_its_answers(client_of, version, admin) -> None:
+    factories.question(version, "grade", ("bad", "good"), task_type="ordinal")
+    factories.question(version, "where", ("place",), task_type="spans")
+    factories.question(version, "why", (), task_type="text")
+
+    page = client_of(admin).get(address(version.project))
+
+    assert choices(page, "resolution_rule") == ["lead", "majority", "median", "third_majority", "third_median"]
+    assert choices(page, "intent.resolution_rule") == ["", "lead", "majority", "third_majority"]
+    assert choices(page, "grade.resolution_rule") == ["", *choices(page, "resolution_rule")]
+    assert {"where.resolution_rule", "why.resolution_rule"}.isdisjoint(page.context["form"].fields)
+    assert page.content.decode().count("Its conflicts are always decided by a lead") == 2
+
+
+def test_a_rule_is_saved_and_where_it_does_not_fit_the_page_says_so(client_of, version, admin) -> None:
+    client = client_of(admin)
+    factories.question(version, "grade", ("bad", "good"), task_type="ordinal")
+    sent = VALID | {"grade.coefficient": "auto", "grade.weights": "linear", "grade.conflict_gap": "0"}
+    sent |= {"grade.threshold_on": "low", "resolution_rule": "third_median", "intent.resolution_rule": ""}
+
+    assert client.post(address(version.project), sent).status_code == 302
+
+    version.project.refresh_from_db()
+    said = client.get(address(version.project)).content.decode()
+    assert version.project.protocol["resolution_rule"] == "third_median"
+    assert "now: a lead, since a third rating, then the median does not fit its answers" in said
+    assert "as for all questions above (now: a third rating, then the median)" in said
+
+
+def test_a_rule_that_never_decides_is_refused_where_it_was_chosen(client_of, version, admin) -> None:
+    response = client_of(admin).post(address(version.project), VALID | {"intent.resolution_rule": "majority"})
+
+    assert response.status_code == 422
+    assert list(response.context["form"].errors) == ["intent.resolution_rule"]
+    version.project.refresh_from_db()
+    assert version.project.protocol["resolution_rule"] == "lead"

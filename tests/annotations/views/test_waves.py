@@ -667,7 +667,7 @@ def test_an_annotator_changes_no_wave(project, lead, anna, client_of):
 
     statuses = {
         client.post(url(name, anna, wave.uuid), {"closing": "wave", "reason": "x"}).status_code
-        for name in ("wave-close", "wave-release-cover", "wave-resume", "wave-give-up")
+        for name in ("wave-close", "wave-release-cover", "wave-resume", "wave-give-up", "wave-take-back")
     }
 
     wave.refresh_from_db()
