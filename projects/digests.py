@@ -6,6 +6,7 @@ that it is begun, and that is committed before the mail server is spoken to: a w
 it or not, and nobody sends it again. What it would have said is not marked as mailed, so that the next one says it.
 """
 
+import logging
 import zoneinfo
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ from projects.enums import JobKind, MailPace
 from projects.errors import DomainError
 from projects.models import Digest, Job, Notice, User
 from projects.notices import MAIL, Told
+
+logger = logging.getLogger(__name__)
 
 SALT = "projects.digests"
 AT_ONCE = 200  # people of one sweep
@@ -147,6 +150,7 @@ def _refused_in_words() -> Iterator[None]:
     try:
         yield
     except OSError as error:  # smtplib's errors are OSErrors, too
+        logger.warning("The mail server does not take a mail of notices: %s", error)
         raise DomainError(_("The mail server did not take the message (%(error)s).") % {"error": error}) from error
 
 

@@ -119,5 +119,6 @@ def _replace_token(user: User, *, revoke: bool) -> Token | None:
     """It acts in every project of theirs, so each of them has it in its log."""
     had, _kinds = Token.objects.filter(user=user).delete()
     if not revoke or had:
-        activities.record_for("token_revoked" if revoke else "token_made", access.projects_of(user))
+        at_work = access.projects_of(user).filter(access.live("project"))
+        activities.record_for("token_revoked" if revoke else "token_made", at_work)
     return None if revoke else Token.objects.create(user=user)

@@ -242,7 +242,7 @@ def test_a_worker_killed_before_it_sends_is_followed_by_one(anna, news, monkeypa
     assert [message.to for message in mail.outbox] == [["anna@example.org"]]
 
 
-def test_a_server_that_is_away_is_asked_again_in_an_hour(anna, news, monkeypatch):
+def test_a_server_that_is_away_is_asked_again_in_an_hour(anna, news, monkeypatch, caplog):
     away = digests.get_connection()
 
     def refuse() -> None:
@@ -257,6 +257,7 @@ def test_a_server_that_is_away_is_asked_again_in_an_hour(anna, news, monkeypatch
     gone = [len(sent(SOON + timedelta(minutes=minutes))) for minutes in (1, 59, 61, 62)]
 
     assert (job.state, "busy" in job.message) == (JobState.FAILED, True)
+    assert ["busy" in record.getMessage() for record in caplog.records if record.name == digests.__name__] == [True]
     assert gone == [0, 0, 1, 0]
 
 

@@ -306,6 +306,20 @@ def test_a_neighbour_s_news_and_those_of_who_left_never_appear(project, lead, an
     assert told(anna) == []
 
 
+@pytest.mark.parametrize("rest", ["archived_at", "delete_after"])
+def test_a_project_at_rest_tells_nothing_until_it_goes_on(project, lead, anna, rest):
+    opened(project, lead)
+    assert (told(anna), notices.unread(anna.user).count()) == ([WORK], 1)
+    Project.objects.filter(pk=project.pk).update(**{rest: AT})
+
+    counted = notices.unread(anna.user).count()
+    looked, swept = told(anna), notices.sweep(at=LATER)
+    Project.objects.filter(pk=project.pk).update(**{rest: None})
+
+    assert (counted, looked, swept) == (0, [], 0)
+    assert told(anna, LATER) == [WORK]
+
+
 def test_who_lost_the_role_loses_its_notices(project, lead, admin, anna, ben):
     disputes.rated(project, [anna, ben], {"one": ["praise", "complaint"]})
     told(lead, LATER)

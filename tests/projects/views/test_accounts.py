@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
 from projects import log_ins
-from projects.models import FailedLogIn, Membership, User
+from projects.models import Activity, FailedLogIn, Membership, User
 from tests import factories
 from tests.factories import NOW, PASSWORD
 
@@ -286,6 +286,22 @@ def test_a_zone_that_is_gone_falls_back_to_the_servers(admin: Membership, client
     User.objects.filter(pk=admin.user_id).update(time_zone="Mars/Olympus")
 
     assert client_of(admin).get("/").status_code == 200
+
+
+def test_a_token_is_in_the_log_of_each_project_in_which_it_acts(anna: Membership, client_of: ClientOf) -> None:
+    factories.member(factories.project("Second"), "anna")
+    factories.member(factories.project("Archived", archived_at=timezone.now()), "anna")
+    factories.member(factories.project("Left"), "anna", active=False)
+    factories.member(factories.project("Neighbour"), "ben")
+    client = client_of(anna)
+
+    for form in ({"revoke": ""}, {"make": ""}, {"revoke": ""}, {"revoke": ""}):
+        client.post(url("account-token"), form)
+
+    logged = Activity.objects.order_by("pk").values_list("project__name", "by__alias", "kind")
+    assert list(logged) == [
+        (name, "anna", kind) for kind in ("token_made", "token_revoked") for name in ("App reviews", "Second")
+    ]
 
 
 def test_the_token_is_shown_once_replaced_and_revoked(outsider: User, client_of: ClientOf) -> None:
