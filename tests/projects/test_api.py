@@ -40,6 +40,7 @@ def test_annotator_reads_the_project_without_its_protocol(anna) -> None:
     project = Api(anna).get("project")
 
     assert sorted(project) == [
+        "archived_at",
         "comment_required",
         "created_at",
         "description",
