@@ -166,6 +166,8 @@ class SendBackForm(forms.Form):
     )
 
     def __init__(self, *args: Any, sides: Sequence[Side], **kwargs: Any) -> None:
+        # It stands on one page with the form that reopens a case, which has a reason, too.
+        kwargs.setdefault("auto_id", "send_back_%s")
         super().__init__(*args, **kwargs)
         named = [(side.letter, side.rater or _("Rater %(letter)s") % {"letter": side.letter}) for side in sides]
         self.fields["letter"].choices = named  # type: ignore[attr-defined]  # a ChoiceField

@@ -105,7 +105,7 @@ def resolve(request: HtmxRequest, project: UUID, case: UUID) -> HttpResponse:
     except DomainError as error:
         form.add_error(None, error.message)
         return page(request, member, cases.find(member, case), form=form, status=error.status)
-    return _go_on(request, member, found, _said(member, resolution), filters)
+    return _go_on(request, member, found, resolution, filters)
 
 
 @login_required
@@ -165,9 +165,13 @@ def promote(request: HtmxRequest, project: UUID, case: UUID) -> HttpResponse:
 # -- what follows ------------------------------------------------------------------------------------------------------
 
 
-def _go_on(request: HtmxRequest, member: Membership, case: Case, said: str, filters: Filters) -> HttpResponse:
+def _go_on(
+    request: HtmxRequest, member: Membership, case: Case, resolution: Resolution | None, filters: Filters
+) -> HttpResponse:
     """To the next case. The page has it already and only asks which one it is to show; the last one leads away."""
-    found = queue.following(member, filters, at=timezone.now(), case=case)
+    left = cases.open_count(member)
+    said = _said(resolution, left)
+    found = queue.following(member, filters, at=timezone.now(), case=case) if left else None
     where = address(found, filters) if found else queue_address(member, filters)
     if not request.htmx:
         messages.success(request, said)
@@ -175,7 +179,7 @@ def _go_on(request: HtmxRequest, member: Membership, case: Case, said: str, filt
     if found is None:
         messages.success(request, said)
         return HttpResponse(headers={"HX-Redirect": where})
-    context = {"said": said, "left": cases.open_count(member), "decided": address(case, filters)}
+    context = {"said": said, "left": left, "decided": address(case, filters)}
     answer = render(request, "annotations/adjudication/_said.html", context)
     answer["HX-Redirect"] = where
     return answer
@@ -185,9 +189,8 @@ def _bound(request: HtmxRequest, member: Membership, case: Case) -> ResolutionFo
     return case_page.resolution_form(member, case, request.POST)
 
 
-def _said(member: Membership, resolution: Resolution | None) -> str:
+def _said(resolution: Resolution | None, left: int) -> str:
     """What a decision came to, and how many conflicts are left."""
-    left = cases.open_count(member)
     said = ngettext("%(n)s conflict is left.", "%(n)s conflicts are left.", left) % {"n": left}
     if not left:
         said = _("No conflict is left for you.")

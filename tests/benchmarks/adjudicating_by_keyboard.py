@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, sync_playwright
 
+from tests.benchmarks import kept
 from tests.benchmarks.labelling_by_keyboard import DATA
 from tests.browser.chromium import ARGUMENTS, CHROMIUM
 from tests.stack import Stack
@@ -165,7 +166,7 @@ def report(session: Session, cases: int, alike: int, times: list[float]) -> None
     single = session.keys[:cases]
     total = sum(sum(keys.values()) for keys in single)
     kinds = Counter(why for keys in single for why in keys.elements())
-    print(f"{cases} cases one by one, {alike} with one decision")
+    print(f"{cases} cases one by one, {alike} with one decision. {kept.machine()}")
     print(f"  keys a case           {total / cases:.2f} ({', '.join(f'{n} {why}' for why, n in kinds.most_common())})")
     print(f"  cases by their keys   {dict(sorted(Counter(sum(keys.values()) for keys in single).items()))}")
     print(f"  typed characters      {session.typed / cases:.1f} a case")

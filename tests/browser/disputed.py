@@ -39,6 +39,11 @@ def messages(count: int = 4) -> list[dict[str, str]]:
 # Questions, what the items say, and what the raters say of each in turn.
 PROJECTS: dict[str, tuple[Sequence[dict[str, Any]], Sequence[dict[str, str]], Sequence[Sequence[Any]]]] = {
     "keys": (PLAIN, messages(8), [("complaint", "praise")]),
+    "ahead": (PLAIN, messages(), [("complaint", "praise")]),
+    "passed": (PLAIN, messages(), [("complaint", "praise")]),
+    "several": (PLAIN, messages(), [("complaint", "praise")]),
+    "opinions": (PLAIN, messages(), [("complaint", "praise")]),
+    "redact": (PLAIN, [{"text": f"{MESSAGES[1][:-1]}, or at 0170 5550199."}], [("complaint", "praise")]),
     "plain": (PLAIN, messages(), [("complaint", "praise"), ("question", "complaint")]),
     "scale": (SCALE, PAIRS, [("-5", "4", "-5", "3"), ("-1", "2", "2", "0")]),
     "sets": (TOPICS, messages(), [(["list"], ["list", "log-in"]), ([], ["map"])]),

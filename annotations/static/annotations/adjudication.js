@@ -278,11 +278,16 @@ function press(event, key) {
   } else if (key === "o") follow("[data-ask]");
   else if (key === "z") document.querySelector("[data-last]")?.click();
   else if (key === "a" && !form()) follow("[data-alike]");
-  else if (key === "r" && !form()) follow("[data-report], [data-reopen] > summary");
+  else if (key === "r" && !form()) find("[data-reopen]") ? reopen() : follow("[data-report]");
   else if (!form() && (key === "arrowdown" || key === "arrowup")) {
     if (!move(key === "arrowdown" ? 1 : -1)) return;
   } else return;
   event.preventDefault();
+}
+
+function reopen() {
+  find("[data-reopen]").open = true;
+  find("[data-reopen] textarea").focus();
 }
 
 /** Into the rationale; one that was filled in is marked whole, so that typing takes its place. */
