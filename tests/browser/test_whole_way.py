@@ -17,6 +17,7 @@ from tests.stack import Stack, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(300)]
 
+NOT_KNOWN = "Imported: blindness and random draw are not known here."
 PAIR = "complaint / threat"
 RULE = "Who says what they will do if nothing happens, threatens."
 WHY = "They say what is wrong, and nothing of what they will do."
@@ -47,7 +48,7 @@ class Way:
         lea.push("Import 80 ratings")
         expect(page.locator("main")).to_contain_text("80 ratings of 20 items were imported.")
         expect(page.locator("main")).to_contain_text(f"{way.conflicts(way.ELSEWHERE)} conflicts were opened.")
-        expect(page.locator("main")).to_contain_text("Imported: blindness and random draw are not known here.")
+        expect(page.locator("main")).to_contain_text(NOT_KNOWN)
 
     def decide_pair(self) -> None:
         """The six conflicts of one pair, one by one; two of them become examples."""
@@ -271,10 +272,11 @@ class Way:
     def expected(self) -> list[str]:
         """Before, afterwards and the change, as the page says it."""
         old, new = way.confused(way.ELSEWHERE, way.C, way.T), way.confused(way.AFTERWARDS, way.C, way.T)
+        sides = [("1.0", old, f" {NOT_KNOWN}"), ("2.0", new, "")]
         told = [
             f"{percent(shares / n)} % 95 % between {percent(low)} and {percent(high)} "
-            f"{items} of {n} items, wave {wave} ({version})"
-            for wave, (version, (shares, items, n)) in enumerate([("1.0", old), ("2.0", new)], start=1)
+            f"{items} of {n} items, wave {wave} ({version}){note}"
+            for wave, (version, (shares, items, n), note) in enumerate(sides, start=1)
             for low, high in [way.wilson(shares, n)]
         ]
         low, high = way.newcombe((new[0], new[2]), (old[0], old[2]))
