@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agreement import label_changes as changes
+from agreement.coefficients.coefficient import ORDINAL
 from agreement.label_changes import WhatIf
 from annotations import label_counts
 from annotations.label_counts import Counts, Uses
@@ -49,6 +50,30 @@ class Plan:
     form: SplitForm
 
 
+@dataclass(frozen=True)
+class Changed:
+    """A label that the draft adds, or calls or defines otherwise. `old` is None where it is new."""
+
+    label: LabelReading
+    old: LabelReading | None
+    uses: list[Uses]
+
+    @property
+    def renamed(self) -> bool:
+        return self.old is not None and self.old.name != self.label.name
+
+
+@dataclass(frozen=True)
+class Order:
+    """The labels that both versions have, where they stand in another order."""
+
+    old: list[str]
+    new: list[str]
+    ratings: int
+    on_scale: bool
+    what_ifs: list[WhatIf]
+
+
 @require_safe
 @on_draft
 def label_changes(request: HttpRequest, member: Membership, draft: GuidelineVersion, question: str) -> HttpResponse:
@@ -62,6 +87,8 @@ def label_changes(request: HttpRequest, member: Membership, draft: GuidelineVers
         "question": asked,
         "rows": [(label, counts.of(label.key)) for label in asked.labels],
         "retired": [_retired(row, draft, counts, at) for row in label_plans.retired(draft, question)],
+        "changed": _changed(draft, asked, counts),
+        "order": _order(draft, asked, counts, at),
         "plan": _plan(request, draft, asked, counts, at),
         "left_out": counts.left_out,
     }
@@ -101,6 +128,39 @@ def _plan(
         examples=label_plans.naming(draft, row),
         what_ifs=_what_ifs(draft, question.key, label.key, into.key, at) if into and change == "merge" else [],
         form=SplitForm(),
+    )
+
+
+def _published(draft: GuidelineVersion, question: QuestionReading) -> QuestionReading | None:
+    return guidelines.reading(draft.based_on).question(question.key) if draft.based_on else None
+
+
+def _changed(draft: GuidelineVersion, question: QuestionReading, counts: Counts) -> list[Changed]:
+    published = _published(draft, question)
+    rows = [Changed(one, published.label(one.key), counts.of(one.key)) for one in question.labels] if published else []
+    return [row for row in rows if row.old is None or _said(row.old) != _said(row.label)]
+
+
+def _said(label: LabelReading) -> tuple[str, str, float | None]:
+    return label.name, label.definition, label.value
+
+
+def _order(draft: GuidelineVersion, question: QuestionReading, counts: Counts, at: datetime) -> Order | None:
+    """The new order, where there is one, and what figures of a scale would have been in it."""
+    published = _published(draft, question)
+    if draft.based_on is None or published is None:
+        return None
+    old = [one for one in published.labels if question.label(one.key)]
+    new = [one for one in question.labels if published.label(one.key)]
+    if [one.key for one in old] == [one.key for one in new]:
+        return None
+    order = [one.key for one in question.labels]
+    return Order(
+        old=[one.name for one in old],
+        new=[one.name for one in new],
+        ratings=sum(counts.ratings(one.key) for one in new),
+        on_scale=question.kind.level == ORDINAL,
+        what_ifs=changes.reordered(draft.based_on, question.key, order, at=at),
     )
 
 

@@ -17,6 +17,7 @@ from tests.stack import Stack, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(300)]
 
+NOT_KNOWN = "Imported: blindness and random draw are not known here."
 PAIR = "complaint / threat"
 RULE = "Who says what they will do if nothing happens, threatens."
 WHY = "They say what is wrong, and nothing of what they will do."
@@ -47,7 +48,7 @@ class Way:
         lea.push("Import 80 ratings")
         expect(page.locator("main")).to_contain_text("80 ratings of 20 items were imported.")
         expect(page.locator("main")).to_contain_text(f"{way.conflicts(way.ELSEWHERE)} conflicts were opened.")
-        expect(page.locator("main")).to_contain_text("Imported: blindness and random draw are not known here.")
+        expect(page.locator("main")).to_contain_text(NOT_KNOWN)
 
     def decide_pair(self) -> None:
         """The six conflicts of one pair, one by one; two of them become examples."""
@@ -61,21 +62,24 @@ class Way:
         self.threat = page.locator(".item-text").first.inner_text()
         self._decide("2", RULE, "1", example=True)
         for left in (4, 3, 2, 1):
-            self._decide("1", WHY, "3", last=left == 1)
+            self._decide("1", WHY, "1", last=left == 1)
 
     def _decide(self, label: str, why: str, cause: str, *, example: bool = False, last: bool = False) -> None:
         lea, page = self.lea, self.lea.page
         case = page.locator("[data-case]").get_attribute("data-case")
         expect(page.locator("main")).not_to_contain_text("anna")
         lea.press(label)
-        page.keyboard.insert_text(why)
+        offered = page.locator("[name=rationale]").input_value() == why  # with its cause, from the case before
+        if not offered:
+            page.keyboard.insert_text(why)
+            lea.press("Escape")
         if example:
-            lea.press("Escape", "g")
+            lea.press("g")
             expect(page.locator("#example-editor")).to_have_attribute("open", "")
             lea.look()
-        lea.press("Escape", "Enter")  # asks for the cause
-        lea.press(cause)
         lea.press("Enter")
+        if not offered:  # it asks for the cause, whose key decides
+            lea.press(cause)
         if last:
             page.wait_for_url(re.compile("/adjudication/\\?"))
         else:
@@ -91,9 +95,9 @@ class Way:
             lea.press("a")
         lea.press("3")
         page.keyboard.insert_text("Thanks are praise.")
-        lea.press("Escape", "Enter", "2")
+        lea.press("Escape", "Enter")
         with lea.leads_on():
-            lea.press("Enter")
+            lea.press("2")
         expect(page.get_by_role("heading", level=1)).to_have_text("4 cases become “praise”")
         with lea.leads_on():
             lea.press("Enter")
@@ -271,10 +275,11 @@ class Way:
     def expected(self) -> list[str]:
         """Before, afterwards and the change, as the page says it."""
         old, new = way.confused(way.ELSEWHERE, way.C, way.T), way.confused(way.AFTERWARDS, way.C, way.T)
+        sides = [("1.0", old, f" {NOT_KNOWN}"), ("2.0", new, "")]
         told = [
             f"{percent(shares / n)} % 95 % between {percent(low)} and {percent(high)} "
-            f"{items} of {n} items, wave {wave} ({version})"
-            for wave, (version, (shares, items, n)) in enumerate([("1.0", old), ("2.0", new)], start=1)
+            f"{items} of {n} items, wave {wave} ({version}){note}"
+            for wave, (version, (shares, items, n), note) in enumerate(sides, start=1)
             for low, high in [way.wilson(shares, n)]
         ]
         low, high = way.newcombe((new[0], new[2]), (old[0], old[2]))

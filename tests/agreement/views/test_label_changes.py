@@ -150,6 +150,40 @@ def test_a_label_is_retired_and_old_ones_are_mapped_later(client_of, draft, lead
     assert (keys(draft), draft.label_mapping) == (["complaint", "praise"], {"intent": {"question": "praise"}})
 
 
+def test_what_touches_no_rating_is_previewed_too(client_of, draft, draw, lead):
+    asked = draft.questions.get()
+    first = asked.labels.get(key="complaint")
+    labels.edit_label(first, name="Fault", definition="Something is wrong.", by=lead)
+    labels.add_label(asked, name="Threat", definition="They say what they will do.", by=lead)
+    labels.move_label(asked.labels.get(key="question"), to=0, by=lead)
+
+    shown = text(client_of(lead).get(page(draft)))
+
+    assert "was called “complaint”" in shown
+    assert "It is on these ratings, none of which changes: 1.0: 9 ratings" in shown
+    assert "It touches no rating: what was labelled before was not asked for it." in shown
+    assert "The order is now question, Fault, praise; it was complaint, praise, question." in shown
+    assert "20 ratings have one of these labels and keep it." in shown
+    assert "These labels have no order for the figures" in shown
+
+
+def test_a_scale_in_another_order_shows_both_figures(client_of, project, lead, anna, ben):
+    version = project.versions.published().get()
+    version.questions.update(task_type="ordinal")
+    rows.draw(version, [{anna: a, ben: b} for a, b in SAID], by=lead, closing="complete")
+    draft = drafts.draft_of(project, by=lead)
+    labels.move_label(draft.questions.get().labels.get(key="question"), to=0, by=lead)
+
+    shown = text(client_of(lead).get(page(draft)))
+
+    assert "Agreement, had the scale been in this order" in shown
+    assert ("In this order" in shown, "Weighted kappa" in shown) == (True, True)
+
+
+def test_a_draft_that_changes_nothing_previews_nothing(client_of, draft, draw, lead):
+    assert "Changed in the draft" not in text(client_of(lead).get(page(draft)))
+
+
 def test_the_questions_page_leads_here_once_something_is_published(client_of, draft, lead, project):
     address = reverse("projects:guideline-questions", args=[draft.project.uuid])
 
