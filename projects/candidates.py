@@ -61,7 +61,7 @@ def candidate(row: Row, choice: Choice) -> Candidate:
         _identify(made, record.get(choice.id_field), choice.id_field)
         if made.problem:
             return made
-    blank = [name for name, value in content.items() if not value and value == "" or str(value).isspace()]
+    blank = [name for name, value in content.items() if (not value and value == "") or str(value).isspace()]
     if len(blank) == len(content):
         made.reject(RowProblem.EMPTY, _("“%(field)s” is empty, so there is nothing to label.") % {"field": blank[0]})
         return made

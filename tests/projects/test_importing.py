@@ -639,4 +639,4 @@ def test_signs_that_a_database_reads_as_its_own_are_kept(empty: Project) -> None
 
 def test_what_is_found_wrong_is_kept_with_its_signs(empty: Project) -> None:
     job = read(empty, '{"a\\\\b\\t": "", "text": ""}\n{"a\\\\b\\t": "x", "text": "fine"}\n', shown=["a\\b\t", "text"])
-    assert [message for _number, _problem, message in found(job)] == ["“a\\b\t” is empty, so there is nothing to label."]
+    assert found(job) == [(1, RowProblem.EMPTY, "“a\\b\t” is empty, so there is nothing to label.")]
