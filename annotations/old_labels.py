@@ -7,7 +7,7 @@ choice can be changed, and every one stays on record.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from annotations import opening, releasing, samples
 from annotations.enums import SAMPLES, OldLabel, SlotKind, WaveKind, WaveState
 from annotations.models import Annotation, OldLabelChoice, Wave, WaveItem
-from projects import activities, guidelines, mapping
+from projects import activities, mapping
 from projects.enums import Standing
 from projects.errors import DomainError, Invalid
 from projects.models import GuidelineVersion, Label, Membership, Project, Question
@@ -63,27 +63,27 @@ class Overview:
 
 def overview(project: Project) -> Overview:
     """Every label that old singles carry, by question; the number of queries does not depend on how many items."""
-    version = guidelines.newest(project)
-    if version is None:
-        return Overview(None, [], 0, [])
-    counts, asked = _counts(project, version), _asked(project)
-    choices = {(row.question_key, row.label_key): row for row in _standing(project, version)}
-    now = {question.key: question for question in version.questions.prefetch_related("labels")}
     versions = list(project.versions.published().newest_first())[::-1]
+    if not versions:
+        return Overview(None, [], 0, [])
+    version, labels = versions[-1], list(_labels(project))
+    asked = {(label.question.key, label.key): (label.question, label) for label in labels}  # the newest stands
+    old = {label.question for label in labels if (label.question.version.major or 0) < (version.major or 0)}
+    now: dict[str, list[Label]] = {}
+    for label in labels:
+        if label.question.version_id == version.pk:
+            now.setdefault(label.question.key, []).append(label)
+    counts = _counts(project, version, {(question.key, question.task_type) for question in old})
+    history = list(_choices(project, version).order_by("-pk"))
+    choices = {(row.question_key, row.label_key): row for row in history if row.standing}
     rows = []
-    for (question, label), (known, found) in asked.items():
-        n = counts.get((question, label), 0)
-        if n or (question, label) in choices:  # what is just being labelled again has none left
-            others = [one for one in now[question].labels.all() if one.key != label] if question in now else []
-            made = _by_mapping(known.version, question, label, versions, now.get(question))
-            rows.append(Row(known, found, n, made, choices.get((question, label)), others))
-    history = OldLabelChoice.objects.filter(project=project, major=version.major or 0)
-    return Overview(
-        version,
-        rows,
-        len(_again(project, version)),
-        list(history.select_related("by__user", "wave").order_by("-pk")),
-    )
+    for (question, key), (known, found) in asked.items():
+        n = counts.get((question, key), 0)
+        if n or (question, key) in choices:  # what is just being labelled again has none left
+            others = [one for one in now.get(question, []) if one.key != key]
+            made = _by_mapping(known.version, question, key, versions, now.get(question, []))
+            rows.append(Row(known, found, n, made, choices.get((question, key)), others))
+    return Overview(version, rows, len(_again(project, version, choices.values())), history)
 
 
 def singles(project: Project, version: GuidelineVersion) -> QuerySet[Annotation]:
@@ -105,11 +105,10 @@ def singles(project: Project, version: GuidelineVersion) -> QuerySet[Annotation]
     ).exclude(wave_item__wave__state=WaveState.IMPORTING)
 
 
-def _counts(project: Project, version: GuidelineVersion) -> Counter[Key]:
-    """(question, label) -> single labels that name it."""
+def _counts(project: Project, version: GuidelineVersion, questions: Iterable[tuple[str, str]]) -> Counter[Key]:
+    """(question, label) -> single labels that name it; of these questions, each with its task type."""
     found: Counter[Key] = Counter()
-    questions = Question.objects.filter(version__project=project, version__major__lt=version.major or 0)
-    for question, kind in set(questions.values_list("key", "task_type")):
+    for question, kind in questions:
         task = TASK_TYPES[kind]
         if not task.needs_labels:
             continue
@@ -129,27 +128,30 @@ def _counts(project: Project, version: GuidelineVersion) -> Counter[Key]:
     return found
 
 
-def _asked(project: Project) -> dict[Key, tuple[Question, Label]]:
-    """(question, label) -> as the newest version that had it says it; in the order of the versions."""
+def _labels(project: Project) -> QuerySet[Label]:
+    """Every label of every published version, in the order of the versions."""
     rows = Label.objects.filter(question__version__in=project.versions.published()).select_related("question__version")
-    ordered = rows.order_by("question__version__major", "question__version__minor", "question__order", "order")
-    return {(row.question.key, row.key): (row.question, row) for row in ordered}
+    return rows.order_by("question__version__major", "question__version__minor", "question__order", "order")
 
 
-def _standing(project: Project, version: GuidelineVersion) -> QuerySet[OldLabelChoice]:
-    rows = OldLabelChoice.objects.filter(project=project, major=version.major or 0, standing=True)
+def _choices(project: Project, version: GuidelineVersion) -> QuerySet[OldLabelChoice]:
+    rows = OldLabelChoice.objects.filter(project=project, major=version.major or 0)
     return rows.select_related("by__user", "wave")
 
 
+def _standing(project: Project, version: GuidelineVersion) -> QuerySet[OldLabelChoice]:
+    return _choices(project, version).filter(standing=True)
+
+
 def _by_mapping(
-    since: GuidelineVersion, question: str, label: str, versions: list[GuidelineVersion], now: Question | None
+    since: GuidelineVersion, question: str, label: str, versions: list[GuidelineVersion], now: Iterable[Label]
 ) -> tuple[str, ...]:
     """The names of what the stored mapping makes of a label; none where it is kept though nobody asks it any more."""
     target: mapping.Target = label
     for version in versions[versions.index(since) + 1 :]:
         if isinstance(target, str):
             target = mapping.of(version, question).get(target, target)
-    names = {one.key: one.name for one in now.labels.all()} if now else {}
+    names = {one.key: one.name for one in now}
     keys = [target] if isinstance(target, str) else target
     return tuple(names[key] for key in keys if key in names)
 
@@ -223,11 +225,12 @@ def _check(project: Project, version: GuidelineVersion, question: str, label: st
 # -- labelling again ---------------------------------------------------------------------------------------------------
 
 
-def _again(project: Project, version: GuidelineVersion) -> list[int]:
+def _again(project: Project, version: GuidelineVersion, standing: Iterable[OldLabelChoice]) -> list[int]:
     """The items whose old single label is one that is to be given again, in the order of their import."""
     wanted: dict[str, set[str]] = {}
-    for row in _standing(project, version).filter(choice=OldLabel.AGAIN):
-        wanted.setdefault(row.question_key, set()).add(row.label_key)
+    for row in standing:
+        if row.choice == OldLabel.AGAIN:
+            wanted.setdefault(row.question_key, set()).add(row.label_key)
     found: dict[int, None] = {}
     for question, labels in wanted.items():
         rows = singles(project, version).annotate(answer=KeyTextTransform(question, "latest"))
@@ -258,7 +261,7 @@ def open_again(project: Project, *, by: Membership, at: datetime) -> Wave:
                 _("Wave %(number)s is still being opened: wait until it is.") % {"number": busy.number},
                 code="wave_opening",
             )
-        items = _again(project, version)
+        items = _again(project, version, _standing(project, version))
         if not items:
             raise DomainError(
                 _("No old label is to be given again: choose “labelled again” for one that items still have."),

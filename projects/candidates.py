@@ -15,6 +15,7 @@ from projects.task_types import Json
 # One encoder for all values: json.dumps makes a new one for each call with options.
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _key = lru_cache(maxsize=1024)(_json)
+_TEXT = frozenset((str,))
 
 
 @dataclass(slots=True)
@@ -47,15 +48,20 @@ def candidate(row: Row, choice: Choice) -> Candidate:
     content = {name: shown_value(record.get(name)) for name in choice.shown}
     text = folding.canonical(content)
     # Canonical JSON spells a number in its own way; what is kept has it as the file does.
-    made.content = text if all(value.__class__ is str for value in content.values()) else _json(content)
+    texts = {*map(type, content.values())} <= _TEXT
+    made.content = text if texts else _json(content)
     if choice.metadata:
-        kept = [(name, record[name]) for name in choice.metadata if record.get(name) is not None]
-        made.metadata = f"{{{','.join([f'{_key(name)}:{folding.written(value)}' for name, value in kept])}}}"
+        kept = [
+            f"{_key(name)}:{folding.written(value)}"
+            for name in choice.metadata
+            if (value := record.get(name)) is not None
+        ]
+        made.metadata = f"{{{','.join(kept)}}}"
     if choice.id_field:
         _identify(made, record.get(choice.id_field), choice.id_field)
         if made.problem:
             return made
-    blank = [name for name, value in content.items() if value == "" or (isinstance(value, str) and value.isspace())]
+    blank = [name for name, value in content.items() if (not value and value == "") or str(value).isspace()]
     if len(blank) == len(content):
         made.reject(RowProblem.EMPTY, _("“%(field)s” is empty, so there is nothing to label.") % {"field": blank[0]})
         return made

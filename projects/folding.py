@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from json.encoder import encode_basestring
 
@@ -36,14 +36,24 @@ def folded_hash(shown: Mapping[str, Json]) -> str:
     Cut short, because of all indexes this one costs an import most: of 10 million texts two different ones share it
     with a probability of 1 to 10**15.
     """
-    pieces = [f"{_key(key)}:{written(_fold(value))}" for key, value in sorted(shown.items())]
+    pieces = [
+        f"{_key(key)}:{encode_basestring(fold(value)) if value.__class__ is str else written(_fold(value))}"
+        for key, value in _sorted(shown)
+    ]
     return digest(f"{{{','.join(pieces)}}}")[:24]
 
 
 def canonical(shown: Mapping[str, Json]) -> str:
     """What `content_hash` hashes, as a text."""
-    pieces = [f"{_key(key)}:{written(_one_spelling(value))}" for key, value in sorted(shown.items())]
+    pieces = [
+        f"{_key(key)}:{encode_basestring(value) if value.__class__ is str else written(_one_spelling(value))}"
+        for key, value in _sorted(shown)
+    ]
     return f"{{{','.join(pieces)}}}"
+
+
+def _sorted(shown: Mapping[str, Json]) -> Iterable[tuple[str, Json]]:
+    return shown.items() if len(shown) == 1 else sorted(shown.items())
 
 
 def written(value: Json) -> str:

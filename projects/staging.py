@@ -4,6 +4,7 @@ Memory, and the time that a write lock is held, depend on the chunk and never on
 """
 
 import dataclasses
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -54,6 +55,8 @@ _INTO = (
 )
 _INSERT = f"INSERT INTO {_INTO} VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608  - a constant
 _COPY_IN = f"COPY {_INTO} FROM STDIN"
+_SPECIAL = re.compile(r"[\\\t\n\r]")
+_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 _values = attrgetter(*(field.name for field in dataclasses.fields(Candidate)))
 
 
@@ -74,20 +77,31 @@ class Writer(AbstractContextManager["Writer"]):
     def write(self, chunk: Sequence[Candidate]) -> None:
         """Stage `chunk` in a transaction of its own; raises Interrupted when the job is no longer this runner's."""
         self.settle()
-        rows = [(*_values(row), self._job.pk) for row in chunk]
         self._unsettled.enter_context(transaction.atomic())
         jobs.hold(self._job)
         cursor = self._unsettled.enter_context(connection.cursor())
         if connection.vendor == "postgresql":
             copy = self._unsettled.enter_context(cursor.copy(_COPY_IN))
-            for row in rows:
-                copy.write_row(row)
+            copy.write("".join([_line(row, self._job.pk) for row in chunk]))
         else:
-            cursor.executemany(_INSERT, rows)
+            cursor.executemany(_INSERT, [(*_values(row), self._job.pk) for row in chunk])
             self.settle()  # nobody else may write until then
 
     def settle(self) -> None:
         self._unsettled.close()
+
+
+def _line(row: Candidate, job: int) -> str:
+    """A row as COPY takes it: written in one piece, which costs half of what the driver takes value by value."""
+    content = r"\N" if row.content is None else row.content.replace("\\", r"\\")  # JSON has no other sign to escape
+    metadata = row.metadata.replace("\\", r"\\")
+    message = _escaped(row.message) if row.message else ""
+    named = f"{row.number}\t{_escaped(row.external_id)}\t{content}\t{metadata}"
+    return f"{named}\t{row.content_hash}\t{row.folded_hash}\t{row.problem}\t{message}\t{job}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
 
 
 # A UUID of version 7, made by the database itself; SQLite keeps it as 32 hexadecimal digits. It begins with the time,

@@ -22,7 +22,7 @@ from tests import factories
 from tests.annotations import disputes
 from tests.annotations.team import Team, says
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 MOST = 9
 LISTS = [
@@ -48,6 +48,7 @@ LISTS = [
     "annotations:my-skips",
     "annotations:my-final-labels",
     "annotations:my-answers",
+    "annotations:activity",
 ]
 # Of these a project may have very many rows. A confusion table's cell is reached by its own address.
 PAGED = {
@@ -63,6 +64,7 @@ PAGED = {
     "annotations:my-skips": "annotations.views.work.PAGE",
     "annotations:my-final-labels": "annotations.views.own.WINDOW",
     "annotations:my-answers": "annotations.views.inquiries.PAGE",
+    "annotations:activity": "annotations.activity_log.PAGE",
     "cell": "agreement.views.draws.PAGE",
 }
 NEXT = re.compile(r'href="(\?[^"]*(?:after|before)=[^"]+)"')

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations import draws, exporting, labelling, rating_rows, releasing, serving
-from annotations.models import Annotation, Look
+from annotations.models import Annotation, Assignment, Look, Revision
 from projects import jobs
 from projects.enums import JobState
 from projects.errors import DomainError, Invalid, NotAllowed
@@ -133,6 +133,19 @@ def test_a_skip_is_a_row_for_each_question_and_no_value(version, lead, anna):
         ("intent", None, "guideline", "no rule", False, None),
         ("tone", None, "guideline", "no rule", False, None),
     ]
+
+
+@pytest.mark.parametrize("part", [0, 120_000, 123_456, 7])
+def test_times_stand_as_iso_8601_has_them_to_the_microsecond(project, lead, anna, ben, part):
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint")})
+    at = AT.replace(microsecond=part)
+    Assignment.objects.update(served_at=at)
+    Annotation.objects.update(submitted_at=at + timedelta(hours=1))
+    Revision.objects.update(at=at + timedelta(hours=2))
+
+    found = columns(made(project, lead), lead, "served_at", "submitted_at", "revised_at")
+
+    assert found == [tuple((at + timedelta(hours=hours)).isoformat() for hours in range(3))] * 2
 
 
 def test_csv_holds_what_jsonl_holds(project, lead, anna, ben):

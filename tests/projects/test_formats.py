@@ -1,3 +1,4 @@
+import csv
 import io
 import json
 import tracemalloc
@@ -563,3 +564,16 @@ def test_the_format_is_guessed_from_name_and_beginning(filename: str, head: byte
 )
 def test_a_csv_of_a_spreadsheet_that_writes_semicolons_or_tabs_is_read_as_it_is_meant(header, expected):
     assert [row.record for row in FORMATS["csv"].read(io.BytesIO(header))] == [expected]
+
+
+@pytest.mark.parametrize("value", [True, False, 0, -7, 2**70, 1.5, 1e300, -0.0, [1, "é"], {"a": None, "b": [True]}])
+def test_a_cell_that_is_no_text_is_what_json_has(value: Json) -> None:
+    stream = io.BytesIO()
+    FORMATS["csv"].write([{"a": value}], stream)
+    (_header, row) = csv.reader(io.StringIO(stream.getvalue().decode()))
+    assert row == [json.dumps(value, ensure_ascii=False)]
+
+
+def test_a_number_that_json_does_not_have_is_no_cell() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        FORMATS["csv"].write([{"a": float("nan")}], io.BytesIO())

@@ -620,3 +620,23 @@ def test_import_by_a_member_who_left_still_runs(empty: Project) -> None:
     by.save()
     assert jobs.work_now(made).state == JobState.DONE
     assert empty.batches.get().created_by == by
+
+
+def test_signs_that_a_database_reads_as_its_own_are_kept(empty: Project) -> None:
+    r"""What COPY takes for a separator, an escape or nothing: a tab, a backslash, \N, ends of lines."""
+    rows = [
+        {"id": r"a\b", "text": "one\ttwo", "note\t": "x\\ty"},
+        {"id": "a\tb", "text": "\\N", "note\t": "\\"},
+        {"id": "a\nb\\.", "text": "line\r\nline", "note\t": "\\."},
+    ]
+    job = read(empty, [*rows, {"id": "a\tb", "text": "again", "note\t": ""}], shown=["text"], id_field="id")
+    taken(empty, rows, shown=["text"], id_field="id", metadata=["note\t"])
+
+    kept = [(item.external_id, item.content, item.metadata) for item in Item.objects.order_by("number")]
+    assert kept == [(row["id"], {"text": row["text"]}, {"note\t": row["note\t"]}) for row in rows]
+    assert found(job) == [(4, RowProblem.ID_IN_FILE, "Row 2 has the id “a\tb” already.")]
+
+
+def test_what_is_found_wrong_is_kept_with_its_signs(empty: Project) -> None:
+    job = read(empty, '{"a\\\\b\\t": "", "text": ""}\n{"a\\\\b\\t": "x", "text": "fine"}\n', shown=["a\\b\t", "text"])
+    assert found(job) == [(1, RowProblem.EMPTY, "“a\\b\t” is empty, so there is nothing to label.")]

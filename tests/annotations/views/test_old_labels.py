@@ -107,7 +107,7 @@ def test_it_costs_the_same_with_one_and_with_three_choices(two, lead, client_of)
             client.get(url("old-labels", lead))
         counts.append(len(queries))
 
-    assert counts[0] == counts[1]
+    assert counts[0] == counts[1] <= 9
 
 
 def test_the_api_chooses_and_opens(two, project, lead, client):
