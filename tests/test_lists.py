@@ -64,7 +64,6 @@ PAGED = {
     "annotations:my-skips": "annotations.views.work.PAGE",
     "annotations:my-final-labels": "annotations.views.own.WINDOW",
     "annotations:my-answers": "annotations.views.inquiries.PAGE",
-    "annotations:activity": "annotations.activity_log.PAGE",
     "cell": "agreement.views.draws.PAGE",
 }
 NEXT = re.compile(r'href="(\?[^"]*(?:after|before)=[^"]+)"')
