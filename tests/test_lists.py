@@ -48,7 +48,6 @@ LISTS = [
     "annotations:my-skips",
     "annotations:my-final-labels",
     "annotations:my-answers",
-    "annotations:activity",
 ]
 # Of these a project may have very many rows. A confusion table's cell is reached by its own address.
 PAGED = {
