@@ -233,10 +233,13 @@ def test_exports_corrected_and_erased_items_are_in_the_log(project, lead, admin)
 def test_an_act_that_is_refused_or_taken_back_leaves_no_row(project, lead, anna, ben, monkeypatch):
     wave = opened(project, lead)
 
-    def broken(*args: object, **kwargs: object) -> None:
+    recorded = activities.record
+
+    def broken_after(*args: object, **kwargs: object) -> None:
+        recorded(*args, **kwargs)
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(draws.conflicts, "open_cases", broken)
+    monkeypatch.setattr(draws.activities, "record", broken_after)
     with pytest.raises(RuntimeError):
         draws.close(wave.draw, closing="early", reason="why", by=lead, at=AT)
 
@@ -253,7 +256,7 @@ def test_every_kind_can_be_said_and_has_a_topic():
         "roles": ["lead"], "before": [], "fields": ["name"], "name": "n", "items": 1, "question": "q", "label": "l",
         "into": "i", "parts": "p", "becomes": "", "number": 1, "material": True, "reason": "", "version": "1.0",
         "share": "10", "people": 0, "closing": "short", "what": "repeat", "size": 3, "choice": "keep", "count": 2,
-        "ratings": 4, "title": "All ratings", "format": "CSV", "outcome": "hold",
+        "ratings": 4, "title": "All ratings", "format": "CSV", "days": 30, "outcome": "hold",
     }  # fmt: skip
     said = {key: activities.said(Activity(kind=key, facts=facts)) for key in activities.KINDS}
 
