@@ -221,6 +221,8 @@ def test_the_same_addresses_do_exist_for_their_own_people(mine) -> None:
         "p/<uuid:project>/ratings/<uuid:job>/confirm/",
         "p/<uuid:project>/ratings/<uuid:job>/discard/",
         "p/<uuid:project>/ratings/<uuid:job>/fields/",
+        "api/v1/projects/<uuid:project>/ratings/<uuid:job>/",
+        "api/v1/projects/<uuid:project>/ratings/<uuid:job>/confirmation/",
         "p/<uuid:project>/exports/<uuid:job>/file/",
         "api/v1/projects/<uuid:project>/exports/<uuid:job>/file/",
         # The case is not decided yet; the version read and the two to be compared are named by the form.
