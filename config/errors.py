@@ -1,6 +1,7 @@
 """The one handler of refusals: a DomainError becomes a page, a fragment, or `{"error": {"code", "message"}}`."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable
 
@@ -16,6 +17,8 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from projects.errors import DomainError
+
+DJANGOS_WORDS = re.compile(r"No \w+ matches the given query\.")
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +67,7 @@ def api_exception_handler(error: Exception, context: dict[str, object]) -> Respo
         response.data = api_error("invalid", message, fields=response.data)
         response.status_code = 422
     elif isinstance(error, Http404):
-        response.data = api_error("not_found", str(error) or _("There is no such thing."))
+        response.data = api_error("not_found", _own_words(error) or _("There is no such thing."))
     elif isinstance(error, PermissionDenied | exceptions.APIException):
         code = getattr(error, "default_code", "not_allowed")
         response.data = api_error(code, str(getattr(error, "detail", error)))
@@ -75,17 +78,18 @@ def api_error(code: str, message: str, **details: object) -> dict[str, object]:
     return {"error": {"code": code, "message": message, **details}}
 
 
+def _own_words(error: Exception) -> str:
+    """What a view says of what is not there; empty where only Django speaks, of its models."""
+    said = error.args[0] if isinstance(error, Http404) and error.args else ""
+    return "" if not isinstance(said, str) or DJANGOS_WORDS.fullmatch(said) else said
+
+
 def _for_program(request: HttpRequest) -> bool:
     return request.path.startswith("/api/")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    said = (
-        str(exception)
-        if isinstance(exception, Http404) and exception.args and isinstance(exception.args[0], str)
-        else ""
-    )
-    message = said or _("There is no page at this address, or it is not yours to see.")
+    message = _own_words(exception) or _("There is no page at this address, or it is not yours to see.")
     if _for_program(request):
         return JsonResponse(api_error("not_found", message), status=404)
     return refusal(request, message, 404)
