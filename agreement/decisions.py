@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from agreement import label_figures, matrices, people, rater_rows, report, runs, settling
@@ -18,7 +18,6 @@ from agreement.protocol import Protocol
 from annotations import adjudication_report
 from annotations.adjudication_report import Beside, Confusion, Report
 from annotations.conflicts import pair_key
-from annotations.enums import CaseState
 from annotations.models import Draw, Resolution
 from projects.models import Membership, Project, Question
 from projects.task_types import Json
@@ -77,7 +76,8 @@ class Decisions:
 def draws_of(project: Project) -> list[Draw]:
     """The closed draws that have conflicts, the newest first, each with how many of them are `decided`."""
     rows = Draw.objects.closed().filter(wave__project=project, cases__isnull=False)
-    decided = Count("cases", filter=Q(cases__state=CaseState.DECIDED))
+    people = Exists(Resolution.objects.by_people().filter(case=OuterRef("cases__pk")))
+    decided = Count("cases", filter=people)
     rows = rows.annotate(decided=decided).select_related("wave__version", "wave__project").defer("population")
     return list(rows.order_by("-wave__number"))
 
@@ -175,7 +175,7 @@ def _headline(draw: Draw, run: Run, matrix: Matrix) -> Coefficient | None:
 
 def _shares(draw: Draw) -> dict[str, dict[str, Counter[str]]]:
     """Question -> pair -> label -> how often it was decided."""
-    rows = Resolution.objects.filter(case__draw=draw, standing=True)
+    rows = Resolution.objects.by_people().filter(case__draw=draw)
     found: dict[str, dict[str, Counter[str]]] = {}
     value: Json
     for question, pair, value in rows.values_list("case__question_key", "case__pair_key", "value"):

@@ -87,7 +87,8 @@ def report(project: Project, draw: Draw | None = None) -> Report:
 
 
 def _standing(project: Project, draw: Draw | None) -> QuerySet[Resolution]:
-    rows = Resolution.objects.filter(case__draw__wave__project=project, standing=True)
+    """What people decided: to set the majority's label beside the ratings that it was made of would say nothing."""
+    rows = Resolution.objects.by_people().filter(case__draw__wave__project=project)
     return rows if draw is None else rows.filter(case__draw=draw)
 
 

@@ -77,6 +77,7 @@ def similar(case: Case, question: QuestionReading) -> list[Precedent]:
     a rule of the protocol decided gives no reason and is no precedent.
     """
     decided = of_project(case.item.project).decided().filter(question_key=case.question_key).exclude(item=case.item_id)
+    decided = decided.filter(Exists(Resolution.objects.by_people().filter(case=OuterRef("pk"))))
     decided = decided.exclude(Exists(Resolution.objects.filter(case=OuterRef("pk"), standing=True).exclude(rule="")))
     texts = _texts(decided.filter(pair_key=case.pair_key)) | _texts(decided.exclude(pair_key=case.pair_key))
     own = _words(Case.objects.filter(pk=case.pk).values_list(_beginning(), flat=True)[0], case)
@@ -107,7 +108,7 @@ def rationales(case: Case, member: Membership, question: QuestionReading) -> lis
     found: dict[tuple[str, str], Rationale] = {}
     seen = Counter[str]()
     for of, some in ((True, of_pair), (False, rows.filter(by=member))):
-        newest = some.filter(standing=True).order_by("-at", "-pk").values_list("rationale", "value", "cause")
+        newest = some.by_people().order_by("-at", "-pk").values_list("rationale", "value", "cause")
         for text, value, cause in newest[:RATIONALES_LOOKED_AT]:
             key = text, canonical(value)
             if key not in found and seen[key[1]] < RATIONALES_OF_A_VALUE:

@@ -63,6 +63,12 @@ class Case(models.Model):
         ]
 
 
+class ResolutionQuerySet(models.QuerySet["Resolution"]):
+    def by_people(self) -> "ResolutionQuerySet":
+        """Those that stand and that somebody gave a reason for; what a rule of the protocol decided has none."""
+        return self.filter(standing=True, kind__in=[enums.ResolutionKind.ADJUDICATED, enums.ResolutionKind.CONSENSUS])
+
+
 class Resolution(models.Model):
     """The decision on a conflict. A reopened one is kept and no longer stands.
 
@@ -86,6 +92,8 @@ class Resolution(models.Model):
     reopened_reason = models.TextField(blank=True)
     example = models.ForeignKey(Example, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     lineage = models.UUIDField(null=True, blank=True, help_text=_("the example's lineage, over all versions"))
+
+    objects = ResolutionQuerySet.as_manager()
 
     class Meta:
         constraints = [

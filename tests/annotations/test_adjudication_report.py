@@ -10,6 +10,7 @@ from annotations import adjudication, adjudication_report
 from annotations.models import Case
 from tests import factories
 from tests.annotations import disputes
+from tests.annotations.test_precedents import by_rule
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +69,14 @@ def test_a_correction_afterwards_changes_no_share(decided, lead, anna):
     anna.annotations.update(latest={"intent": "question"})
 
     assert [one.same for one in adjudication_report.report(decided).raters] == [4, 1]
+
+
+def test_what_a_rule_decided_is_nobody_s_measure(decided, lead):
+    before = adjudication_report.report(decided)
+
+    by_rule("case-4")
+
+    assert adjudication_report.report(decided) == before
 
 
 def test_a_neighbours_decisions_are_not_counted(decided):

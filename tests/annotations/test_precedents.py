@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations import adjudication, cases, contrast, precedents
-from annotations.models import Case
+from annotations.models import Case, Resolution
 from projects.models import Item
 from tests import factories
 from tests.annotations import disputes
@@ -66,6 +66,23 @@ def test_open_and_reopened_cases_are_no_precedents(draw, lead):
     adjudication.reopen(case, reason="wrong", by=lead, at=AT)
 
     assert similar("case", lead) == []
+
+
+def by_rule(name: str) -> None:
+    """A case as a rule of the protocol decides it: with a reckoning, and by nobody."""
+    case = disputes.case_of(name)
+    Case.objects.filter(pk=case.pk).update(state="decided", decided_at=AT)
+    Resolution.objects.create(
+        case=case, kind="majority", rule="majority", value="praise", rationale="2 of 3", tally=[["praise", 2]], at=AT
+    )
+
+
+def test_what_a_rule_decided_is_no_precedent_and_its_reckoning_no_rationale(draw, lead):
+    by_rule("same pair, same words")
+    case = disputes.case_of("case")
+
+    assert similar("case", lead) == []
+    assert [one for one in precedents.rationales(case, lead, cases.question_of(case)) if "2 of 3" in one.text] == []
 
 
 def test_words_are_compared_in_any_script_and_the_names_of_fields_are_none(draw, lead):

@@ -74,7 +74,7 @@ def test_a_neighbour_sees_nothing_of_it(client_of, decided, address):
     nora = client_of(factories.member(neighbour, "nora", "lead"))
     own = reverse("agreement:decisions", args=[neighbour.uuid])
 
-    assert "0 conflicts are decided" in text(nora.get(own))
+    assert "0 conflicts are decided by people" in text(nora.get(own))
     assert nora.get(address).status_code == 404
     assert nora.get(f"{own}?draw={decided.uuid}").status_code == 404
 
@@ -200,10 +200,10 @@ def test_the_newest_wave_with_a_decision_is_shown_and_the_others_are_links(
     leading = client_of(lead)
 
     first = text(leading.get(address))
-    assert (f"?draw={second.uuid}" in first, "5 conflicts are decided" in first) == (True, True)
-    assert "0 conflicts are decided" in text(leading.get(f"{address}?draw={second.uuid}"))
+    assert (f"?draw={second.uuid}" in first, "5 conflicts are decided by people" in first) == (True, True)
+    assert "0 conflicts are decided by people" in text(leading.get(f"{address}?draw={second.uuid}"))
     every = text(leading.get(f"{address}?draw=all"))
-    assert ("5 conflicts are decided" in every, "Which rule to write first" in every) == (True, False)
+    assert ("5 conflicts are decided by people" in every, "Which rule to write first" in every) == (True, False)
 
 
 def test_it_costs_the_same_however_much_is_decided(client_of, lead, decided, address):
