@@ -125,7 +125,7 @@ def test_the_list_of_what_waits_takes_as_many_queries_with_one_as_with_three(lea
     three = count()
     Case.objects.exclude(item__external_id="torn 0").update(state="open")
 
-    assert (count(), three) == (16, 16)
+    assert (count(), three) == (10, 10)
 
 
 # -- a case ------------------------------------------------------------------------------------------------------------
