@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from annotations import adjudication, rules, ruling
 from annotations.enums import ResolutionRule, ThirdOutcome
 from annotations.models import Case, Draw, Resolution, ThirdRating
+from annotations.retrying import retrying
 from projects import access, activities
 from projects.enums import Action
 from projects.errors import DomainError
@@ -22,7 +22,7 @@ class NotWaiting(DomainError):
     code = "not_waiting"
 
 
-@transaction.atomic
+@retrying
 def take_back(case: Case, *, by: Membership, at: datetime) -> None:
     """Let a lead decide `case` now: the third rating is not waited for. May be repeated while the case is open.
 
@@ -37,7 +37,7 @@ def take_back(case: Case, *, by: Membership, at: datetime) -> None:
     adjudication.record("third_taken_back", case, by=by, at=at)
 
 
-@transaction.atomic
+@retrying
 def take_back_all(draw: Draw, *, by: Membership, at: datetime) -> int:
     """Let leads decide all that waits of `draw`; how many cases. Raises NotAllowed."""
     access.require(by, Action.ADJUDICATE)
