@@ -10,8 +10,9 @@ from rest_framework import serializers
 from agreement import gate_pages
 from agreement.enums import GateOutcome
 from agreement.models import GateDecision, Run
-from agreement.protocol import ESTIMATE, LOW, RESOLUTION_RULES, WEIGHTS, Protocol
+from agreement.protocol import ESTIMATE, LOW, WEIGHTS, Protocol
 from annotations import imported
+from annotations.enums import ResolutionRule
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -78,7 +79,9 @@ class QuestionRuleSerializer(serializers.Serializer[Any]):
     stratum_threshold = serializers.FloatField(allow_null=True)
     minimum_uses = serializers.IntegerField(help_text="of a label, or items of a stratum, to be judged by itself")
     resolution_rule = serializers.ChoiceField(
-        choices=RESOLUTION_RULES, allow_blank=True, help_text="what decides its conflicts; empty: as for all questions"
+        choices=ResolutionRule.choices,
+        allow_blank=True,
+        help_text="what decides its conflicts; empty: as for all questions",
     )
 
 
@@ -91,7 +94,8 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     lease_minutes = serializers.IntegerField()
     minimum_n = serializers.IntegerField()
     resolution_rule = serializers.ChoiceField(
-        choices=RESOLUTION_RULES, help_text="what decides conflicts; a lead decides what it does not settle or fit"
+        choices=ResolutionRule.choices,
+        help_text="what decides conflicts; a lead decides what it does not settle or fit",
     )
     practice_pass_percent = serializers.IntegerField(help_text="0: no practice round")
     decide_together = serializers.BooleanField(

@@ -149,6 +149,21 @@ KINDS = (
         **_CASE,
     ),
     Kind(
+        "third_taken_back",
+        CONFLICTS,
+        gettext_lazy("third rating taken back"),
+        gettext_lazy("Took a conflict of wave %(number)s back that waited for a third rating."),
+        **_CASE,
+    ),
+    Kind(
+        "thirds_taken_back",
+        CONFLICTS,
+        gettext_lazy("third ratings taken back"),
+        gettext_lazy("Took %(count)s conflicts of wave %(number)s back that waited for third ratings."),
+        url_name="annotations:adjudication",
+        action=Action.ADJUDICATE,
+    ),
+    Kind(
         "label_sent_back",
         CONFLICTS,
         gettext_lazy("label sent back"),

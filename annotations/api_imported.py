@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations import imported, imported_report, rating_values
-from annotations.enums import RatingProblem
+from annotations.enums import RatingProblem, ResolutionRule
 from annotations.imported_report import Report
 from annotations.rating_layouts import SHAPES, Layout
 from projects.api import MemberView, UploadView
@@ -147,6 +147,13 @@ class RatingsConfirmSerializer(serializers.Serializer[Any]):
     values = RatingsChoiceSerializer(many=True, required=False, default=list)
     raters = serializers.DictField(child=serializers.UUIDField(), required=False, default=dict)
     attempt = serializers.IntegerField(required=False, default=None, allow_null=True)
+    resolution_rule = serializers.ChoiceField(
+        choices=ResolutionRule.choices,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="what decides the conflicts; left out: what the project's protocol says",
+    )
 
 
 class Ratings(UploadView):
@@ -201,9 +208,8 @@ class RatingsConfirm(RatingsDetail):
     def post(self, request: Request, project: UUID, job: UUID) -> Response:
         found, sent = self.upload(job), self.read(RatingsConfirmSerializer)
         values = _chosen(found, sent["values"]) if found.state == JobState.DONE else {}
-        made = imported.confirm(
-            found, by=self.member, values=values, raters=sent["raters"], attempt=sent["attempt"], at=timezone.now()
-        )
+        chosen = {name: sent[name] for name in ("raters", "attempt", "resolution_rule")}
+        made = imported.confirm(found, by=self.member, values=values, **chosen, at=timezone.now())
         return Response(JobSerializer(made).data, status=202)
 
 

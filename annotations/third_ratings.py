@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from annotations import adjudication, rules, ruling
 from annotations.enums import ResolutionRule, ThirdOutcome
 from annotations.models import Case, Draw, Resolution, ThirdRating
-from projects import access
+from annotations.retrying import retrying
+from projects import access, activities
 from projects.enums import Action
 from projects.errors import DomainError
 from projects.models import Membership
@@ -21,6 +22,7 @@ class NotWaiting(DomainError):
     code = "not_waiting"
 
 
+@retrying
 def take_back(case: Case, *, by: Membership, at: datetime) -> None:
     """Let a lead decide `case` now: the third rating is not waited for. May be repeated while the case is open.
 
@@ -32,12 +34,17 @@ def take_back(case: Case, *, by: Membership, at: datetime) -> None:
             return
         raise NotWaiting(_("This case does not wait for a third rating: look at how it stands now."))
     case.refresh_from_db(fields=["state"])
+    adjudication.record("third_taken_back", case, by=by, at=at)
 
 
+@retrying
 def take_back_all(draw: Draw, *, by: Membership, at: datetime) -> int:
     """Let leads decide all that waits of `draw`; how many cases. Raises NotAllowed."""
     access.require(by, Action.ADJUDICATE)
-    return ruling.leave(ThirdRating.objects.filter(case__draw=draw), ThirdOutcome.TAKEN_BACK, at=at, by=by)
+    n = ruling.leave(ThirdRating.objects.filter(case__draw=draw), ThirdOutcome.TAKEN_BACK, at=at, by=by)
+    if n:
+        activities.record("thirds_taken_back", by.project_id, by=by, at=at, count=n, number=draw.wave.number)
+    return n
 
 
 @dataclass(frozen=True)
