@@ -74,11 +74,13 @@ class Report:
 
 def report(project: Project, draw: Draw | None = None) -> Report:
     """The figures of a project, or of one of its draws; the number of queries does not depend on the cases."""
-    confusions = _confusions(_standing(project, draw).filter(rule=""))
+    standing = Resolution.objects.filter(case__draw__wave__project=project, standing=True)
+    ruled = (standing if draw is None else standing.filter(case__draw=draw)).exclude(rule="")
+    confusions = _confusions(_standing(project, draw))
     causes = [sum(one.counts[place] for one in confusions) for place in range(len(Cause))]
     return Report(
         decided=sum(causes),
-        ruled=_standing(project, draw).exclude(rule="").count(),
+        ruled=ruled.count(),
         causes=[(str(cause.label), n) for cause, n in zip(Cause, causes, strict=True)],
         confusions=confusions,
         raters=beside(project, draw),

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from annotations import draws, giving, inquiries, opening, panels, waves
 from annotations.cases import Dossier
 from annotations.eligibility import REASONS
-from annotations.enums import CaseState, Cause, Closing, SkipReason, WaveState
+from annotations.enums import CaseState, Cause, Closing, ResolutionRule, SkipReason, WaveState
 from annotations.exporting import EXPORTS, FILE_FORMATS
 from annotations.forms.labelling import DRAFT_LIMIT, fits
 from annotations.models import Annotation, Case, Draw, Inquiry, Panel, Resolution, Wave
@@ -415,6 +415,9 @@ class ResolutionSerializer(serializers.ModelSerializer[Resolution]):
     by = serializers.CharField(source="by.name", default="", help_text="empty: decided by a rule of the protocol")
     cause = serializers.ChoiceField(
         choices=Cause.choices, allow_blank=True, read_only=True, help_text="empty: decided by a rule"
+    )
+    rule = serializers.ChoiceField(
+        choices=ResolutionRule.choices, allow_blank=True, read_only=True, help_text="empty: decided by people"
     )
     tally = serializers.JSONField(help_text="of a rule: the ratings that it counted, each value with how often")
     example = serializers.UUIDField(source="example.uuid", default=None, allow_null=True)
