@@ -4,9 +4,13 @@ import re
 from collections.abc import Iterable
 
 SHOWN = 6
-_PATTERNS = (
-    re.compile(r"[^\s@<>()\"']+@[^\s@<>()\"']+\.\w{2,}"),  # an address of mail
+LONGEST = 20_000  # signs of a text that are looked at: a hint, and the page waits for it
+_WITH_AT = (
+    # An address of mail, as long as one may be: a text without spaces is not looked through from each sign to its end.
+    re.compile(r"[^\s@<>()\"']{1,64}@[^\s@<>()\"']{1,255}\.\w{2,}"),
     re.compile(r"(?<![\w@])@\w{2,30}\b"),  # a name in a network
+)
+_NUMBERS = (
     re.compile(r"(?<![\w.,])\+?\(?\d[\d ()/.-]{5,}\d(?![\w%])"),  # a telephone number, an account
 )
 _FEWEST_DIGITS = 7
@@ -16,7 +20,9 @@ def details(texts: Iterable[object]) -> list[str]:
     """The first few of them, in the order of the texts, each once."""
     found: dict[str, None] = {}
     for text in (text for text in texts if isinstance(text, str)):
-        places = [match for pattern in _PATTERNS for match in pattern.finditer(text)]
+        looked_at = text[:LONGEST]
+        patterns = (*_WITH_AT, *_NUMBERS) if "@" in looked_at else _NUMBERS
+        places = [match for pattern in patterns for match in pattern.finditer(looked_at)]
         for match in sorted(places, key=re.Match.start):
             if "@" in match[0] or sum(sign.isdigit() for sign in match[0]) >= _FEWEST_DIGITS:
                 found.setdefault(match[0].strip(), None)

@@ -1,5 +1,7 @@
 """What looks like personal details in the wording of an example."""
 
+import time
+
 import pytest
 
 from annotations import personal
@@ -21,3 +23,17 @@ def test_addresses_and_numbers_are_found_and_figures_are_not(text, found):
 
 def test_what_is_no_text_is_left_alone():
     assert personal.details([None, 5, {"a": "b@example.org"}]) == []
+
+
+@pytest.mark.parametrize("text", ["あ" * 47_000, "@" + "あ" * 47_000, "あ" * 47_000 + "@", "a@" + "." * 47_000])
+def test_a_long_text_without_spaces_is_looked_through_at_once(text):
+    started = time.process_time()
+
+    assert personal.details([text]) == []
+    assert time.process_time() - started < 2
+
+
+def test_in_a_long_text_the_beginning_is_looked_at():
+    assert personal.details(["write to mia@example.org " + "あ" * 47_000 + " or ben@example.org"]) == [
+        "mia@example.org"
+    ]
