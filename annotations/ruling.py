@@ -15,6 +15,7 @@ from annotations import conflicts, rules, tiebreaks
 from annotations.enums import CaseState, ResolutionRule, SlotState, ThirdOutcome
 from annotations.models import Annotation, Case, Draw, Resolution, Slot, ThirdRating, Wave
 from annotations.retrying import retrying
+from projects import access
 from projects.enums import Standing
 from projects.models import Item, Label, Membership
 from projects.task_types import Json
@@ -161,13 +162,15 @@ class _Thirds:
 
 
 def settle(*, at: datetime) -> None:
-    """Decide what has its third rating, and leave to a lead what will not get one any more."""
+    """Decide what has its third rating, and leave to a lead what will not get one any more; in projects that rest,
+    nothing."""
     _decide_rated(at)
     _leave_hopeless(at)
 
 
 def _decide_rated(at: datetime) -> None:
-    due = ThirdRating.objects.filter(outcome="", slot__annotation__window_ends__lte=at)
+    live = ThirdRating.objects.filter(access.live("case__draw__wave__project"), outcome="")
+    due = live.filter(slot__annotation__window_ends__lte=at)
     slots = due.order_by("slot").values_list("slot", flat=True).distinct()
     last = 0
     while chunk := list(slots.filter(slot__gt=last)[:CHUNK]):
@@ -208,7 +211,8 @@ def _hold(thirds: QuerySet[ThirdRating]) -> list[Case]:
 def _leave_hopeless(at: datetime) -> None:
     """What nobody may rate any more, or is not asked for any more, is a lead's."""
     waiting = ThirdRating.objects.filter(outcome="")
-    for wave in Wave.unseen.filter(pk__in=waiting.values("slot__wave")).select_related("project"):
+    waves = Wave.unseen.filter(access.live("project"), pk__in=waiting.values("slot__wave"))
+    for wave in waves.select_related("project"):
         slots = Slot.objects.filter(wave=wave, pk__in=waiting.values("slot"))
         cancelled = slots.filter(state=SlotState.CANCELLED)
         unratable = tiebreaks.without_rater(slots.unrated(), tiebreaks.raters(wave), wave.major)
