@@ -81,6 +81,14 @@ class Filters:
         return rows
 
 
+def misfit(day: date) -> str:
+    """Why the log has no such day, as a sentence; empty where it has."""
+    # A midnight at the very ends of the calendar cannot be said in every time zone.
+    if 1900 <= day.year <= 9000:
+        return ""
+    return _("%(day)s is no day of this log: expected a year such as 2026.") % {"day": day}
+
+
 def _midnight(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))
 

@@ -1,5 +1,6 @@
 """The API of a project's log."""
 
+from datetime import date
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -22,6 +23,18 @@ class ActivityWanted(serializers.Serializer[Any]):
     by = serializers.CharField(required=False, default="")
     since = serializers.DateField(required=False, default=None)
     until = serializers.DateField(required=False, default=None)
+
+    def validate_since(self, day: date | None) -> date | None:
+        return _of_the_log(day)
+
+    def validate_until(self, day: date | None) -> date | None:
+        return _of_the_log(day)
+
+
+def _of_the_log(day: date | None) -> date | None:
+    if day and (said := activity_log.misfit(day)):
+        raise serializers.ValidationError(said)
+    return day
 
 
 class ActivitySerializer(serializers.Serializer[Activity]):

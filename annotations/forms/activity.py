@@ -7,6 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotations import activity_log
+
 
 class DaysForm(forms.Form):
     """Both days are part of it; without one it has no end on that side."""
@@ -26,7 +28,6 @@ class DaysForm(forms.Form):
                 % {"since": since, "until": until}
             )
         for day in (since, until):
-            # A midnight at the very ends of the calendar cannot be said in every time zone.
-            if day and not 1900 <= day.year <= 9000:
-                raise ValidationError(_("%(day)s is no day of this log: expected a year such as 2026.") % {"day": day})
+            if day and (said := activity_log.misfit(day)):
+                raise ValidationError(said)
         return self.cleaned_data

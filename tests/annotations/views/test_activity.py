@@ -137,3 +137,11 @@ def test_the_api_says_which_filter_cannot_be(project, lead, client_of):
     answer = client_of(lead).get(address(project, "api:activity", "?since=soon"))
 
     assert (answer.status_code, "since" in answer.content.decode()) == (422, True)
+
+
+@pytest.mark.parametrize("day", ["since=0001-01-01", "since=9999-12-31", "until=0001-01-01", "until=9999-12-31"])
+def test_the_api_refuses_a_day_at_the_ends_of_the_calendar(project, lead, client_of, day):
+    answer = client_of(lead).get(address(project, "api:activity", f"?{day}"))
+
+    assert answer.status_code == 422
+    assert "is no day of this log: expected a year such as 2026." in answer.content.decode()
