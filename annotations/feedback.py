@@ -19,7 +19,8 @@ from projects.task_types import Json
 class Confusion:
     """The conflicts between two labels of a question, and the draft's new or changed examples that settle them.
 
-    `merged`: in the draft the two are one label, so that they cannot be confused any more.
+    `merged`: in the draft the two are one label, so that they cannot be confused any more. `waiting`: how many of the
+    undecided wait for a third rating.
     """
 
     question_key: str
@@ -29,6 +30,7 @@ class Confusion:
     decided: int
     examples: list[Example] = field(default_factory=list)
     merged: bool = False
+    waiting: int = 0
 
     @property
     def answered(self) -> bool:
@@ -46,7 +48,8 @@ class Confusion:
     @property
     def query(self) -> str:
         """The filter of the queue that shows these conflicts."""
-        state = CaseState.OPEN if self.undecided else CaseState.DECIDED
+        undecided = CaseState.OPEN if self.undecided > self.waiting else CaseState.WAITING
+        state = undecided if self.undecided else CaseState.DECIDED
         return Filters(state=state, question=self.question_key, pair=self.pair).query()
 
 
@@ -72,6 +75,7 @@ def confusions(draft: GuidelineVersion) -> list[Confusion]:
         .filter(draw__wave__major=base.major)
         .values_list("question_key", "pair_key")
         .annotate(count=Count("pk"), decided=Count("pk", filter=Q(state=CaseState.DECIDED)), sample=Min("pk"))
+        .annotate(waiting=Count("pk", filter=Q(state=CaseState.WAITING)))
         .order_by()
     )
     found = sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
@@ -87,8 +91,9 @@ def confusions(draft: GuidelineVersion) -> list[Confusion]:
             decided=decided,
             examples=settled.get((question_key, pair), []),
             merged=_are_one(draft, question_key, pair),
+            waiting=waiting,
         )
-        for question_key, pair, count, decided, sample in found
+        for question_key, pair, count, decided, sample, waiting in found
     ]
 
 

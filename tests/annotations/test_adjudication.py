@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.http import QueryDict
 
-from annotations import adjudication, cases, conflicts, feedback, queue
+from annotations import adjudication, cases, conflicts, feedback, queue, third_ratings
 from annotations.adjudication import ExampleText
 from annotations.models import Case, Resolution
 from annotations.queue import Filters
@@ -15,7 +15,7 @@ from projects.enums import Role
 from projects.errors import Invalid, NotAllowed
 from projects.models import Example
 from tests import factories
-from tests.annotations import disputes
+from tests.annotations import disputes, thirds
 from tests.annotations.test_concurrency import in_threads
 
 pytestmark = pytest.mark.django_db
@@ -280,6 +280,20 @@ def test_the_draft_answers_the_confusions_that_it_has_new_examples_for(case, lea
 
     assert [(one.names, one.count, one.decided) for one in answered] == [(["complaint", "praise"], 2, 1)]
     assert [(one.names, one.count, one.decided) for one in unanswered] == [(["praise", "question"], 1, 0)]
+
+
+def test_conflicts_that_wait_for_a_third_rating_are_linked_where_they_are_listed(project, lead, anna, ben):
+    factories.member(project, "cara")
+    thirds.closed("third_majority", project, [anna, ben], SAID)
+    draft = guidelines.draft_of(project, by=lead)
+
+    def states():
+        found = [QueryDict(one.query) for one in feedback.confusions(draft)]
+        return {one["pair"]: one.get("state", "open") for one in found}
+
+    assert states() == {"complaint|praise": "waiting", "praise|question": "waiting"}
+    third_ratings.take_back(disputes.case_of("first"), by=lead, at=AT)
+    assert states() == {"complaint|praise": "open", "praise|question": "waiting"}
 
 
 def test_an_example_that_was_there_before_answers_nothing(project, version, lead, anna, ben):
