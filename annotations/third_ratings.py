@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from annotations import adjudication, rules, ruling
+from annotations import adjudication, cases, rules, ruling
 from annotations.enums import ResolutionRule, ThirdOutcome
 from annotations.models import Case, Draw, Resolution, ThirdRating
 from annotations.retrying import retrying
@@ -39,12 +39,17 @@ def take_back(case: Case, *, by: Membership, at: datetime) -> None:
 
 @retrying
 def take_back_all(draw: Draw, *, by: Membership, at: datetime) -> int:
-    """Let leads decide all that waits of `draw`; how many cases. Raises NotAllowed."""
+    """Let leads decide all that waits of `draw`, but for items that `by` rated; how many cases. Raises NotAllowed."""
     access.require(by, Action.ADJUDICATE)
-    n = ruling.leave(ThirdRating.objects.filter(case__draw=draw), ThirdOutcome.TAKEN_BACK, at=at, by=by)
+    theirs = Case.objects.waiting().filter(~cases.rated_by(by), draw=draw)
+    n = ruling.leave(ThirdRating.objects.filter(case__in=theirs), ThirdOutcome.TAKEN_BACK, at=at, by=by)
     if n:
         activities.record("thirds_taken_back", by.project_id, by=by, at=at, count=n, number=draw.wave.number)
     return n
+
+
+def is_waited_for(draw: Draw) -> bool:
+    return Case.objects.waiting().filter(draw=draw).exists()
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,11 @@ def take_back(request: HttpRequest, project: UUID, wave: UUID) -> HttpResponse:
     draw = draws.draw_of(waves.find(member, wave))
     n = third_ratings.take_back_all(draw, by=member, at=timezone.now())
     said = ngettext("%(n)s conflict is in the queue now.", "%(n)s conflicts are in the queue now.", n) % {"n": n}
-    messages.success(request, said if n else _("No third rating was waited for any more."))
+    if not n and third_ratings.is_waited_for(draw):
+        said = _("All that still waits is of items that you rated yourself: somebody else takes it back.")
+    elif not n:
+        said = _("No third rating was waited for any more.")
+    messages.success(request, said)
     return redirect("annotations:adjudication", project)
 
 

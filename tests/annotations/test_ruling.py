@@ -26,7 +26,7 @@ from annotations.enums import CaseState, SlotState, ThirdOutcome, WaveKind, Wave
 from annotations.models import Annotation, Assignment, Case, Given, Resolution, Slot, ThirdRating, Wave
 from projects import guidelines
 from projects.errors import DomainError
-from projects.models import Item
+from projects.models import Item, Project
 from tests import factories
 from tests.annotations import disputes, thirds
 from tests.annotations.disputes import case_of
@@ -479,6 +479,26 @@ def test_a_rating_that_is_in_is_taken_back_before_it_decides(project, lead, anna
     assert (state("torn"), Resolution.objects.count(), Annotation.objects.count()) == ("open", 0, 3)
 
 
+@pytest.mark.parametrize("rest", ["archived_at", "delete_after"])
+def test_in_a_project_that_rests_nothing_is_decided_until_it_goes_on(project, lead, anna, ben, cara, rest):
+    said = {"rated": ("praise", "complaint"), "hopeless": ("praise", "complaint")}
+    _draw, at = closed("third_majority", project, [anna, ben], said)
+    rated = thirds.held(cara, at).item.external_id
+    (other,) = said.keys() - {rated}
+    give(cara, "praise", at=at)
+    cara.active = False
+    cara.save()
+    Project.objects.filter(pk=project.pk).update(**{rest: at})
+
+    settle(at + LATER)
+    resting = (state(rated), state(other), Resolution.objects.count())
+    Project.objects.filter(pk=project.pk).update(**{rest: None})
+    settle(at + 2 * LATER)
+
+    assert resting == ("waiting", "waiting", 0)
+    assert (state(rated), state(other), standing(rated).at) == ("decided", "open", at + 2 * LATER)
+
+
 def test_what_was_decided_is_not_taken_back_but_reopened(project, lead, anna, ben, cara):
     _draw, at = closed("third_majority", project, [anna, ben])
     give(cara, "praise", at=at)
@@ -520,6 +540,17 @@ def test_all_that_waits_of_a_draw_is_taken_back_at_once(project, lead, anna, ben
     assert (found.conflicts, found.ruled, found.waiting) == (3, 0, 0)
     assert found.left == [(str(ThirdOutcome.TAKEN_BACK.label), 3)]
     assert isinstance(serving.next_task(cara, at=at), serving.Nothing)
+
+
+def test_taking_all_back_leaves_out_what_the_lead_rated(project, lead, anna, ben, cara):
+    draw, at = closed("third_majority", project, [anna, ben])
+    anna.is_lead = True
+    anna.save()
+
+    assert third_ratings.take_back_all(draw, by=anna, at=at) == 0
+    assert (state("torn"), third_ratings.is_waited_for(draw)) == ("waiting", True)
+    assert third_ratings.take_back_all(draw, by=lead, at=at) == 1
+    assert (state("torn"), third_ratings.is_waited_for(draw)) == ("open", False)
 
 
 # -- what is told ------------------------------------------------------------------------------------------------------
