@@ -60,13 +60,13 @@ def next_task(member: Membership, *, at: datetime, rng: random.Random | None = N
         return _with_others()
 
 
-def shown_again(member: Membership, assignment: UUID) -> Task:
+def shown_again(member: Membership, assignment: UUID, *, at: datetime) -> Task:
     """The task of one of the member's own assignments, for a form that comes back with errors. Claims nothing."""
     rows = Assignment.objects.select_related("item", "wave_item__wave", "version")
     row = rows.filter(uuid=assignment, member=member).first()
     if row is None:
         raise Http404(_("There is no such item among yours."))
-    return _task_of(row, member)
+    return _task_of(row, member, at)
 
 
 @retrying
@@ -90,7 +90,7 @@ def find(member: Membership, *, at: datetime, rng: random.Random | None = None, 
     if stands.held is not None:
         held = _held(stands.held, member, newest, at, ending)
         if held is not None:
-            return _task_of(held, member)
+            return _task_of(held, member, at)
         stands = claims.standing(member)
     places = [place for place in stands.places if place.wave.major == (newest.major or 0)]
     dice, obstacles = rng or random.SystemRandom(), []
@@ -102,8 +102,10 @@ def find(member: Membership, *, at: datetime, rng: random.Random | None = None, 
                 theirs.append(place)
             if not place.wave.is_sample:
                 obstacles.append(hindered)
-    for place in turns.in_order(theirs, dice):
+    order = turns.in_order(theirs, dice)
+    for place in theirs:  # all of them: a sample's page counts in the wave that it comes among
         claims.discount(place.wave, ending)
+    for place in order:
         if place.wave.kind == WaveKind.REPEAT:
             claimed = claims.claim_repeat(place.wave, member, newest, at=at)
         else:
@@ -168,14 +170,14 @@ def _task(claimed: Claimed, place: Place, member: Membership, newest: GuidelineV
         draft=claimed.draft,
         served_at=at,
         done=member.submits,
-        about_left=_about(wave, place.team),
+        about_left=_about(wave, place.team + (place.seat is None)),
         window_submits=wave.window_submits,
         window_minutes=wave.window_minutes,
     )
 
 
-def _task_of(assignment: Assignment, member: Membership) -> Task:
-    wave = turns.host(assignment.wave_item.wave)  # an item of a sample looks as all the others do
+def _task_of(assignment: Assignment, member: Membership, at: datetime) -> Task:
+    wave = turns.host(assignment.wave_item.wave, member, at=at)  # an item of a sample looks as all the others do
     return Task(
         assignment=assignment.uuid,
         content=dict(assignment.item.shown(member.project.shown_fields)),
@@ -183,7 +185,7 @@ def _task_of(assignment: Assignment, member: Membership) -> Task:
         draft=assignment.draft,
         served_at=assignment.served_at,
         done=member.submits,
-        about_left=_about(wave, Seat.objects.filter(wave=wave).count()),
+        about_left=_about(wave, Seat.objects.filter(wave=wave).exclude(member=member).count() + 1),
         window_submits=wave.window_submits,
         window_minutes=wave.window_minutes,
     )

@@ -6,10 +6,13 @@ A sample comes with the probability that its ratings are of all that are left, s
 
 import random
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Protocol, TypeVar
 
+from annotations import giving
 from annotations.enums import WaveKind, WaveState
 from annotations.models import Wave
+from projects.models import Membership
 
 NUMBERED = (WaveKind.FRESH, WaveKind.RELABEL)
 
@@ -49,12 +52,13 @@ def host_among(places: Iterable[P], place: P) -> P:
     return min(others, key=lambda other: other.wave.kind not in NUMBERED, default=place)
 
 
-def host(wave: Wave) -> Wave:
-    """`host_among` for an item that is in hand already."""
+def host(wave: Wave, member: Membership, *, at: datetime) -> Wave:
+    """`host_among` for an item that `member` has in hand already: of the waves that they are served of."""
     if not wave.is_sample:
         return wave
     rows = Wave.unseen.open().filter(project=wave.project_id, major=wave.major, held=False)
-    others = list(rows.exclude(kind__in=[WaveKind.REPEAT, WaveKind.SPOTCHECK]).order_by("number"))
+    rows = rows.exclude(kind__in=[WaveKind.REPEAT, WaveKind.SPOTCHECK]).order_by("number")
+    others = [other for other in rows if not giving.obstacle(other, member, at=at)]
     return min(others, key=lambda other: other.kind not in NUMBERED, default=wave)
 
 

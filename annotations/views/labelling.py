@@ -83,7 +83,7 @@ def submit(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpRespons
             saved = labelling.submit(member, assignment, answers=read, **sent)
     except Invalid as error:
         given = Given(read(labelling.questions_of(member, assignment)), comment, _problems(error))
-        shown = serving.shown_again(member, assignment)
+        shown = serving.shown_again(member, assignment, at=at)
         return _task_page(request, member, shown, sheets.of_task(shown, member, given), status=422)
     notice = _("You had labelled this item already, and otherwise: that label stands. Undo corrects it.")
     return _on(request, member, notice if saved.differs else "", task=task)
@@ -96,11 +96,11 @@ def skip(request: HtmxRequest, project: UUID, assignment: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.LABEL)
     if request.method == "GET":
         return redirect("annotations:label", project)
-    note = comment_in(request.POST)
+    note, at = comment_in(request.POST), timezone.now()
     try:
-        labelling.skip(member, assignment, reason=request.POST.get("reason", ""), note=note, at=timezone.now())
+        labelling.skip(member, assignment, reason=request.POST.get("reason", ""), note=note, at=at)
     except Invalid as error:
-        task = serving.shown_again(member, assignment)
+        task = serving.shown_again(member, assignment, at=at)
         answers = answers_in(request.POST, labelling.questions_of(member, assignment))
         given = Given(answers, note, {"": error.message})
         return _task_page(request, member, task, sheets.of_task(task, member, given), status=422)

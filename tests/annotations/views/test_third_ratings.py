@@ -2,6 +2,7 @@
 
 import random
 import re
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -9,8 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import adjudication, releasing, serving
+from annotations import adjudication, cycles, panels, releasing, serving
 from annotations.models import Assignment, Case, Resolution
+from annotations.panels import Declared
 from tests import factories
 from tests.annotations.disputes import case_of
 from tests.annotations.test_blindness import seen
@@ -204,6 +206,16 @@ def test_the_wave_says_what_became_of_its_conflicts(leading, project, draw, cara
     assert "Wait for no third rating" not in said
 
 
+def test_a_lead_who_rated_all_that_waits_reads_that_somebody_else_takes_it_back(client_of, project, draw, ann):
+    ann.is_lead = True
+    ann.save()
+
+    page = client_of(ann).post(reverse("annotations:wave-take-back", args=[project.uuid, draw.wave.uuid]), follow=True)
+
+    assert "All that still waits is of items that you rated yourself: somebody else takes it back." in words(page)
+    assert Case.objects.waiting().count() == 3
+
+
 def test_the_home_counts_what_waits_apart_from_what_is_open(leading, project, draw):
     said = words(leading.get(reverse("agreement:home", args=[project.uuid])))
 
@@ -288,6 +300,65 @@ def test_the_page_of_a_third_rating_is_the_same_bytes_but_for_the_item(client_of
 
     assert [assignment.slot.kind for assignment in held.values()] == ["tiebreak", "single"]
     assert pages[0] == pages[1]
+
+
+class First(random.Random):
+    """Dice by which the item of a sample comes before all others."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+class Last(random.Random):
+    """Dice by which it comes after them."""
+
+    def random(self) -> float:
+        return 0.999
+
+
+def test_a_third_rating_comes_again_as_it_came_where_waves_are_given(
+    client_of, monkeypatch, project, lead, ann, bob, cara
+):
+    closed("third_majority", project, [ann, bob], TORN)
+    factories.items(project, 120, prefix="fresh")
+    others = [factories.member(project, name) for name in ("dora", "emil")]
+    declared = [Declared(others, 1), Declared([bob, cara], 5)]
+    panels.open_waves(project, declared, by=lead, at=timezone.now(), share_percent=Decimal(0), size=None)
+    monkeypatch.setattr(random, "SystemRandom", First)
+    client, page = client_of(cara), reverse("annotations:label", args=[project.uuid])
+
+    came, again = client.get(page), client.get(page)
+
+    assert Assignment.objects.get(member=cara, state="open").slot.kind == "tiebreak"
+    assert "about 100 left for you" in came.content.decode()
+    assert seen(came) == seen(again)
+
+
+@pytest.mark.parametrize(("dice", "kind"), [(First(1), "tiebreak"), (Last(1), "single")])
+def test_the_first_item_of_a_newcomer_comes_again_as_it_came(project, lead, ann, bob, cara, dice, kind):
+    closed("third_majority", project, [ann, bob], TORN)
+    factories.items(project, 80, prefix="fresh")
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
+    serving.next_task(bob, at=timezone.now())
+
+    came, again = (serving.next_task(cara, at=timezone.now(), rng=dice) for _time in range(2))
+
+    assert Assignment.objects.get(member=cara, state="open").slot.kind == kind
+    assert (came.about_left, again.about_left) == (40, 40)
+
+
+def test_a_third_rating_that_comes_with_a_saved_label_counts_it(monkeypatch, project, lead, ann, bob, cara):
+    closed("third_majority", project, [ann, bob], TORN)
+    factories.items(project, 66, prefix="fresh")
+    releasing.open_wave(project, by=lead, at=timezone.now(), share_percent=0)
+    held = serving.next_task(cara, at=timezone.now(), rng=Last(1))
+    monkeypatch.setattr(random, "SystemRandom", First)
+
+    _saved, came = cycles.submit_and_next(cara, held.assignment, answers={"intent": "praise"}, at=timezone.now())
+    again = serving.next_task(cara, at=timezone.now())
+
+    assert Assignment.objects.get(member=cara, state="open").slot.kind == "tiebreak"
+    assert (held.about_left, came.about_left, again.about_left) == (70, 60, 60)
 
 
 def test_saving_a_third_rating_takes_the_statements_of_a_single(client_of, project, lead, ann, bob, cara):
