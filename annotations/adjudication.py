@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import cases
+from annotations import cases, conflicts
 from annotations.enums import CaseState, Cause, ResolutionKind
 from annotations.models import Annotation, Case, Resolution
 from projects import access, activities, guidelines
@@ -230,13 +230,14 @@ def reopen(case: Case, *, reason: str, by: Membership, at: datetime) -> Resoluti
         raise Invalid(_("Say why the decision is reopened: it is kept beside it."))
     reason = clean_text(reason, _("reason"))
     decided = Case.objects.decided().filter(pk=case.pk)
-    if not decided.update(state=CaseState.OPEN, decided_at=None, claimed_by=None, claim_ends=None):
+    severity = conflicts.severity_of(case)  # it was left as it was while the case was decided
+    if not decided.update(state=CaseState.OPEN, decided_at=None, claimed_by=None, claim_ends=None, severity=severity):
         raise NotDecided(_("This case is open: there is no decision to reopen."))
     standing = Resolution.objects.select_for_update(of=("self",)).get(case=case, standing=True)
     standing.standing, standing.reopened_at, standing.reopened_by = False, at, by
     standing.reopened_reason = reason
     standing.save(update_fields=["standing", "reopened_at", "reopened_by", "reopened_reason"])
-    case.refresh_from_db(fields=["state", "decided_at", "claimed_by", "claim_ends"])
+    case.refresh_from_db(fields=["state", "decided_at", "claimed_by", "claim_ends", "severity"])
     # Of a consensus no case is named: who proposed it rated the item, and the case is open again.
     together = standing.kind == ResolutionKind.CONSENSUS
     record("decision_reopened", case, by=by, at=at, named=not together, reason=reason)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotations import adjudication, cases
 from annotations.enums import CaseState, ResolutionKind
 from annotations.models import Annotation, Case, CaseQuerySet, Resolution
 from annotations.queue import Filters, in_order
+from annotations.retrying import retrying
 from projects import activities
 from projects.errors import Invalid
 from projects.models import Membership
@@ -75,7 +75,7 @@ def named(member: Membership, filters: Filters, uuids: Sequence[str]) -> list[Ca
     return list(in_order(_whole(found.filter(uuid__in=_readable(uuids)[:MOST]))))
 
 
-@transaction.atomic
+@retrying
 def resolve(
     chosen: Sequence[Case], *, value: Json, rationale: str, cause: str, by: Membership, at: datetime
 ) -> Outcome:

@@ -11,10 +11,10 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db import connection, transaction
+from django.db.models import Count, Exists, F, OuterRef, Q
 
-from annotations.models import Annotation, Case, Draw
+from annotations.models import Annotation, Case, CaseQuerySet, Draw
 from annotations.strata import own_shares
 from projects.models import Label
 from projects.task_types import TASK_TYPES, Json
@@ -154,15 +154,38 @@ def _by_item(draw: Draw) -> Iterator[list[Rating]]:
 def _weigh(draw: Draw) -> None:
     """Severity: the gap first, then how common the confusion is among the project's conflicts, decided ones too.
 
-    Of every wave alike, so that in the queue the conflicts of one pair stand together whatever wave they are of.
+    Of every wave alike, so that in the queue the conflicts of one pair stand together whatever wave they are of. Those
+    that are decided stay as they are, until one is reopened.
     """
-    Case.objects.filter(draw=draw).update(severity=F("gap") + common(1))
-    every = Case.objects.filter(draw__in=Draw.objects.filter(wave__project=draw.wave.project_id))
+    every = _of_project(draw.wave.project_id)
+    _lock(every.undecided(), draw)
+    Case.objects.undecided().filter(draw=draw).update(severity=F("gap") + common(1))
     pairs = every.order_by().values_list("question_key", "pair_key")
     counted = pairs.annotate(n=Count("pk"), here=Count("pk", filter=Q(draw=draw))).filter(n__gt=1, here__gt=0)
     for question, pair, n, _here in list(counted):
-        every.filter(question_key=question, pair_key=pair).update(severity=F("gap") + common(n))
+        alike = every.undecided().filter(question_key=question, pair_key=pair)
+        alike.update(severity=F("gap") + common(n))
     _prefer(draw)
+
+
+def _of_project(project: int) -> CaseQuerySet:
+    return Case.objects.filter(draw__in=Draw.objects.filter(wave__project=project))
+
+
+def _lock(rows: CaseQuerySet, draw: Draw) -> None:
+    """Lock those of `rows` that are of a pair of `draw`, in the order in which all who lock several cases do."""
+    if not connection.features.has_select_for_update:
+        return  # SQLite has one writer at a time
+    same = Case.objects.filter(draw=draw, question_key=OuterRef("question_key"), pair_key=OuterRef("pair_key"))
+    locked = rows.filter(Exists(same)).order_by("pk").select_for_update(of=("self",)).values_list("pk", flat=True)
+    for _pk in locked.iterator(chunk_size=CHUNK):
+        pass
+
+
+def severity_of(case: Case) -> float:
+    """What the severity of `case` is today, among the conflicts that were found since it was decided."""
+    alike = _of_project(case.draw.wave.project_id).filter(question_key=case.question_key, pair_key=case.pair_key)
+    return case.gap + common(alike.count())
 
 
 def common(n: int) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from django.db.models import FilteredRelation, Q, QuerySet
+from django.db.models import FilteredRelation, Max, Q, QuerySet
 
 from annotations.conflicts import canonical
 from annotations.enums import CaseState, DrawState, GoldStatus, OldLabel, SlotKind, WaveKind, WaveState
@@ -105,10 +105,12 @@ def of_project(project: Project, *, without: QuerySet[Item] | None = None) -> It
     """The gold of every item of `project`, in order of import, but for those in `without`.
 
     Read in chunks, with a fixed number of queries for each. A question of an older version is there for the items
-    that were rated on it.
+    that were rated on it. Items that are imported after the start are left out.
     """
+    newest = Item.objects.aggregate(newest=Max("pk"))["newest"] or 0
     questions = _Questions(project)
-    items = Item.objects.arrived().filter(project=project).select_related("superseded_by").order_by("pk")
+    items = Item.objects.arrived().filter(project=project, pk__lte=newest)
+    items = items.select_related("superseded_by").order_by("pk")
     if without is not None:
         items = items.exclude(pk__in=without.values("pk"))
     items = items.only(*_COLUMNS, "superseded_by__uuid")
@@ -133,6 +135,8 @@ def _of_chunk(items: Sequence[Item], questions: "_Questions", here: Q) -> Iterat
     """The gold of `items`; `here` is what finds their ratings and cases."""
     ratings = _ratings(here)
     cases = _cases(here)
+    questions.include({rating.version for given in ratings.values() for rating in given})
+    questions.include({case.wave_item.wave.version_id for case in cases.values()})
     for item in items:
         given = ratings.get(item.pk, [])
         for key in questions.of(given):
@@ -197,7 +201,16 @@ class _Questions:
 
     def __init__(self, project: Project | int) -> None:
         self._project = project
-        rows = GuidelineVersion.objects.published().filter(project=project)
+        self._read()
+
+    def include(self, versions: set[int]) -> None:
+        """Read them anew where one of `versions` is not there: it was published since, while the file was made."""
+        if not versions <= self.versions.keys():
+            self._read()
+            self.__dict__.pop("_chosen", None)  # the leads' choices belong to a version
+
+    def _read(self) -> None:
+        rows = GuidelineVersion.objects.published().filter(project=self._project)
         versions = list(rows.newest_first().defer("text"))
         self.versions = {version.pk: version for version in versions}
         self._oldest_first = versions[::-1]

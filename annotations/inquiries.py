@@ -279,14 +279,15 @@ def news(member: Membership) -> InquiryQuerySet:
     return _of(member).filter(_told(), ~_heard(member))
 
 
-def readable(member: Membership) -> list[tuple[UUID, datetime, bool]]:
-    """The answers that `member` may read, since when, and whether they have. Asked before its draw closed, an answer
-    can be read from the closing on."""
+def readable(member: Membership, *, since: datetime) -> list[tuple[UUID, datetime, bool]]:
+    """The answers that `member` may read since then or later, since when, and whether they have. Asked before its draw
+    closed, an answer can be read from the closing on."""
     closed = Draw.objects.closed().filter(wave__wave_items__item=OuterRef("item")).order_by("-closed_at")
     rows = (
         _of(member)
         .filter(_told())
         .annotate(is_heard=_heard(member), closed_at=Subquery(closed.values("closed_at")[:1]))
+        .filter(Q(answered_at__gte=since) | Q(closed_at__gte=since))
     )
     found = rows.values_list("uuid", "answered_at", "closed_at", "is_heard")
     return [(uuid, max(told, closed or told), heard) for uuid, told, closed, heard in found if told is not None]

@@ -106,9 +106,8 @@ def answers(project: Project, people: Sequence[Membership], at: datetime) -> Ite
     if not Inquiry.objects.answered().filter(item__project=project).exists():
         return
     for member in people:
-        for inquiry, since, heard in inquiries.readable(member):
-            if since >= at - KEPT:
-                yield Found(member.pk, inquiry.hex, since, seen=heard)
+        for inquiry, since, heard in inquiries.readable(member, since=at - KEPT):
+            yield Found(member.pk, inquiry.hex, since, seen=heard)
 
 
 def _say_answer(facts: Mapping[str, Any]) -> str:

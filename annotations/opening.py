@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations import eligibility, panels, releasing, strata
+from annotations import eligibility, panels, releasing, rules, strata
 from annotations.enums import WaveState
 from annotations.models import Split, Wave
 from annotations.panels import Declared
@@ -21,7 +21,7 @@ from annotations.sampling import Plan
 from projects import guidelines, jobs
 from projects.enums import JobKind, JobState
 from projects.errors import DomainError, Invalid
-from projects.models import Item, Job, Membership, Project
+from projects.models import GuidelineVersion, Item, Job, Membership, Project
 
 AT_ONCE = 5_000  # fresh items: a second or two of a request; more is left to the worker
 
@@ -93,6 +93,7 @@ def _draw(wave: Wave, protocol: dict[str, Any], params: Mapping[str, Any]) -> No
             releasing.draw_wave(wave, protocol, size=params["size"])
         else:
             panels.draw(split, protocol, size=params["size"])
+            panels.refuse_undrawn(split)
     except DomainError:
         for one in [wave] if split is None else panels.waves_of(split):
             releasing.call_off(one, at=timezone.now())
@@ -193,6 +194,8 @@ def forecast(
     sentences += _expert_sentence(project, protocol, overlap, ratings_per_item)
     sentences += panels.sentences(declared, released) if declared else []
     warnings = _warnings(share_percent, overlap, ratings_per_item, annotators, held)
+    if overlap and _asks_thirds(protocol, version):
+        warnings += _no_third(ratings_per_item, annotators, declared)
     minimum = int(project.protocol["minimum_n"])
     judged = panels.smallest(declared, overlap)
     if 0 < judged < minimum:
@@ -221,6 +224,35 @@ def _available(fresh: QuerySet[Item], field: str, released: int, there: int) -> 
         expected[name] = rest if last else round(released * n / there)
         rest -= expected[name]
     return {name: n for name, n in expected.items() if n}
+
+
+def _asks_thirds(protocol: Mapping[str, Any], version: GuidelineVersion) -> bool:
+    """Whether one more rater is asked about the conflicts of some question."""
+    if not rules.any_rule(protocol):
+        return False
+    questions = version.questions.values_list("key", "task_type")
+    return any(rules.effective(protocol, key, task_type) in rules.THIRDS for key, task_type in questions)
+
+
+def _no_third(ratings: int, annotators: int, declared: Sequence[Declared]) -> list[str]:
+    """A warning for each group of people that has nobody beside those who rate an overlap item."""
+    if not declared:
+        said = _(
+            "The protocol gives a conflict to one more rater, and nobody is left for that: %(people)s, %(ratings)s "
+            "ratings of each overlap item. Every conflict would go to a lead."
+        )
+        people = ngettext("%(n)s annotator", "%(n)s annotators", annotators) % {"n": annotators}
+        return [said % {"people": people, "ratings": ratings}] if 0 < annotators <= ratings else []
+    said = _(
+        "The protocol gives a conflict to one more rater, and in panel %(name)s nobody is left for that: %(people)s, "
+        "%(ratings)s ratings of each overlap item. Every conflict of it would go to a lead."
+    )
+    sizes = [(panels.letter(number), len(one.members)) for number, one in enumerate(declared, start=1)]
+    return [
+        said % {"name": name, "people": ngettext("%(n)s person", "%(n)s people", n) % {"n": n}, "ratings": ratings}
+        for name, n in sizes
+        if n <= ratings
+    ]
 
 
 def _strata_warnings(plan: Plan, available: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:

@@ -22,7 +22,7 @@ from annotations.enums import WaveState
 from annotations.models import Given, Panel, Split, Wave, WaveItem
 from annotations.sampling import Candidate
 from projects import activities
-from projects.errors import Invalid
+from projects.errors import DomainError, Invalid
 from projects.models import Membership, Project
 
 FEWEST, MOST = 2, 8
@@ -104,6 +104,19 @@ def draw(split: Split, protocol: dict[str, Any], *, size: int | None) -> None:
     parts = sampling.split(population, bytes(split.seed), weights)
     for panel, part in zip(panels, parts, strict=True):
         releasing.draw_from(panel.wave, protocol, {candidate: population[candidate] for candidate in part})
+
+
+def refuse_undrawn(split: Split) -> None:
+    """Raise DomainError for a split that `draw` left as it was because a wave of it was ended before."""
+    split.refresh_from_db(fields=["commitment"])
+    if not split.commitment:
+        raise DomainError(
+            _(
+                "The items were not split among these panels, because a wave of theirs was ended or called off before: "
+                "nothing is released to any of them. Open the panels again."
+            ),
+            code="not_drawn",
+        )
 
 
 def _commit(split: Split, population: Sequence[Candidate], weights: Sequence[int]) -> None:

@@ -1,12 +1,12 @@
 """All ratings of a project as rows of a file, in the order of serving: each revision, each question, each skip."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, TextField
+from django.db.models import Max, Q, TextField
 from django.db.models.functions import Cast
 
 from annotations.enums import SAMPLES, AssignmentState, WaveKind, WaveState
@@ -41,9 +41,13 @@ FIELDS = (
 
 
 def of_project(project: Project, hidden: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Json]]]:
-    """A row for each revision and question, and for each skip and question, in the order of serving."""
+    """A row for each revision and question, and for each skip and question, in the order of serving.
+
+    Nothing of what is served after the start is in it: a sample that is opened meanwhile is not among the hidden ones.
+    """
+    newest = Assignment.objects.aggregate(newest=Max("pk"))["newest"] or 0
     ended = (
-        Assignment.objects.filter(bulk.checked("item__project", project.pk))
+        Assignment.objects.filter(bulk.checked("item__project", project.pk), pk__lte=newest)
         .filter(state__in=[AssignmentState.SUBMITTED, AssignmentState.SKIPPED])
         .exclude(wave_item__wave__in=[draw.wave_id for draw in hidden])
         .exclude(wave_item__wave__state=WaveState.IMPORTING)
@@ -118,28 +122,43 @@ _RATED = (
 )
 
 
+class _Known(dict[int, Any]):
+    """Rows of a table by their keys: read at once, and again where a rating names one that was made since."""
+
+    def __init__(self, read: Callable[[], dict[int, Any]]) -> None:
+        super().__init__(read())
+        self._read = read
+
+    def __missing__(self, key: int) -> Any:
+        found = self._read()
+        self.update(found)
+        return found[key]
+
+
 class _Names:
     """What the members, versions and waves of a project are called. They are few beside its ratings."""
 
     def __init__(self, project: Project) -> None:
         members = project.memberships.select_related("user")
         versions = project.versions.defer("text").prefetch_related("questions")
-        self.members = {member.pk: (member.name, str(member.uuid)) for member in members}
-        self.versions = {one.pk: one.number for one in versions}
-        self.questions = {one.pk: [question.key for question in one.questions.all()] for one in versions}
-        self.waves = {wave.pk: wave for wave in Wave.unseen.filter(project=project)}
+        waves = Wave.unseen.filter(project=project)
+        self.members = _Known(lambda: {one.pk: (one.name, str(one.uuid)) for one in members.all()})
+        self.versions = _Known(
+            lambda: {one.pk: (one.number, [asked.key for asked in one.questions.all()]) for one in versions.all()}
+        )
+        self.waves = _Known(lambda: {wave.pk: wave for wave in waves.all()})
 
 
 def _rows_of(revisions: Sequence[_Rated], names: _Names) -> Iterator[dict[str, Json]]:
     first = revisions[0]
     rater, rater_id = names.members[first.member]
-    keys, wave = names.questions[first.version], names.waves[first.wave]
+    (number, keys), wave = names.versions[first.version], names.waves[first.wave]
     common: dict[str, Json] = {
         "item": str(first.item),
         "item_id": first.item_id,
         "rater": rater,
         "rater_id": rater_id,
-        "version": names.versions[first.version],
+        "version": number,
         "wave": None if wave.is_sample else wave.number,
         "sample": str(wave) if wave.is_sample else None,
         "kind": first.kind,
@@ -160,7 +179,7 @@ def _rows_of(revisions: Sequence[_Rated], names: _Names) -> Iterator[dict[str, J
             "measured": revision.number == measured,
             "newest": revision.number == revision.revisions_count,
             "revision": revision.number,
-            "version": names.versions[revision.revision_version],
+            "version": names.versions[revision.revision_version][0],
             "submitted_at": _time(revision.submitted_at),
             "revised_at": _time(revision.revised_at),
             "seconds": round(revision.seconds, 3),

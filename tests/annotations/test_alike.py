@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from annotations import adjudication, alike, cases, opinions
 from annotations.models import Case, Resolution
 from annotations.queue import Filters
+from projects import activities
 from projects.errors import Invalid, NotAllowed
 from tests import factories
 from tests.annotations import disputes
@@ -126,3 +127,20 @@ def test_two_leads_at_once_share_the_cases_without_deciding_one_twice(project, l
     assert (raised, sum(decided), Resolution.objects.count()) == ([], 5, 5)
     assert cases.of_project(project).open().count() == 1
     connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_database_says_no_all_are_decided_at_a_second_attempt(draw, lead, monkeypatch):
+    record, refused = activities.record, []
+
+    def busy_once(*args, **facts):
+        if not refused:
+            refused.append(True)
+            raise OperationalError("database is locked")
+        record(*args, **facts)
+
+    monkeypatch.setattr(alike.activities, "record", busy_once)
+
+    outcome = alike.resolve(chosen(*NAMES[:2]), **DECISION, by=lead, at=AT)
+
+    assert (len(outcome.decided), outcome.left_out, Resolution.objects.count(), refused) == (2, [], 2, [True])

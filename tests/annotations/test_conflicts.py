@@ -1,5 +1,6 @@
 """Which items of a closed draw are conflicts, between which two ratings, in which order."""
 
+import re
 from collections import Counter
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import conflicts, draws, labelling, queue
+from annotations import adjudication, conflicts, draws, labelling, queue
 from annotations.enums import Closing
 from annotations.models import Annotation, Case, Draw, WaveItem
 from projects.models import Project
@@ -225,3 +226,32 @@ def test_a_long_value_has_a_short_key():
     assert len(conflicts.pair_key(spans, spans[:-1])) <= 130
     assert conflicts.pair_key(spans, spans[:-1]) == conflicts.pair_key(spans[:-1], spans)
     assert conflicts.pair_key(spans, spans[:-1]) != conflicts.pair_key(spans, spans[:-2])
+
+
+def test_a_decided_case_is_left_alone_and_weighed_anew_as_it_is_reopened(project, lead, anna, ben):
+    disputes.rated(project, [anna, ben], {"one": ("praise", "complaint")})
+    case = Case.objects.get()
+    adjudication.resolve(case, value="praise", rationale="It praises.", cause="slip", by=lead, at=factories.NOW)
+    more = {f"more {n}": ("complaint", "praise") for n in range(2)}
+    disputes.rated(project, [anna, ben], more, at=factories.NOW + timedelta(days=1))
+    case.refresh_from_db()
+
+    assert case.severity == 1 + conflicts.common(1)
+    assert set(Case.objects.open().values_list("severity", flat=True)) == {1 + conflicts.common(3)}
+    adjudication.reopen(case, reason="It complains.", by=lead, at=factories.NOW + timedelta(days=2))
+    assert case.severity == 1 + conflicts.common(3)
+
+
+@pytest.mark.postgres
+def test_the_cases_of_a_pair_are_locked_in_the_order_of_their_keys(project, lead, anna, ben):
+    draw = disputes.rated(project, [anna, ben], {"one": ("praise", "complaint"), "two": ("praise", "complaint")})
+
+    with CaptureQueriesContext(connection) as found:
+        conflicts.open_cases(draw, at=draw.closed_at)
+
+    sent = [one["sql"] for one in found if "annotations_case" in one["sql"]]
+    locking = next(place for place, sql in enumerate(sent) if "FOR UPDATE OF" in sql)
+    assert re.search(
+        r'ORDER BY (1|"annotations_case"."id") ASC FOR UPDATE OF', sent[locking]
+    )  # 1: the key, all it reads
+    assert not any(sql.startswith("UPDATE") for sql in sent[:locking])

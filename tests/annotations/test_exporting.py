@@ -4,12 +4,14 @@ import csv
 import io
 import json
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations import draws, exporting, labelling, rating_rows, releasing, serving
+from annotations import draws, exporting, gold, labelling, rating_rows, releasing, serving
+from annotations.enums import SlotKind, WaveKind, WaveState
 from annotations.models import Annotation, Assignment, Look, Revision
 from projects import jobs
 from projects.enums import JobState
@@ -292,3 +294,64 @@ def test_a_table_has_a_column_for_each_field_of_the_item(project, lead, anna, be
     assert {name: value for name, value in row.items() if name.startswith("content.")} == {
         f"content.{name}": value for name, value in item.content.items()
     }
+
+
+# -- what happens while a file is made ---------------------------------------------------------------------------------
+
+
+def one_at_a_time(monkeypatch) -> None:
+    monkeypatch.setattr(rating_rows, "CHUNK", 1)
+    monkeypatch.setattr(gold, "CHUNK", 1)
+
+
+def test_what_is_rated_while_the_file_is_made_is_not_in_it(project, lead, anna, ben, monkeypatch):
+    """By somebody new, in a wave and a sample that were not there at the start."""
+    one_at_a_time(monkeypatch)
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint"), "b": ("praise", "praise")})
+    found = rating_rows.of_project(project, [])
+    before = [next(found)[1]]
+    later = AT + timedelta(days=40)
+    disputes.rated(project, [anna, factories.member(project, "cara")], {"c": ("praise", "question")}, at=later)
+
+    after = [row for _done, row in found]
+
+    assert sorted(row["item_id"] for row in before + after) == ["a", "a", "b", "b"]
+    assert len(list(rating_rows.of_project(project, []))) == 6
+
+
+def test_a_sample_that_is_opened_while_the_file_is_made_is_hidden(project, lead, anna, ben, monkeypatch):
+    one_at_a_time(monkeypatch)
+    disputes.rated(project, [anna, ben], {"a": ("praise", "complaint"), "b": ("praise", "praise")})
+    found = rating_rows.of_project(project, [])
+    next(found)
+    last = Assignment.objects.order_by("pk").last()
+    placed, sample = last.wave_item, last.wave_item.wave
+    sample.pk, sample.uuid, sample.kind, sample.state = None, uuid4(), WaveKind.REPEAT, WaveState.OPEN
+    sample.save(force_insert=True)
+    placed.pk, placed.wave, placed.draw = None, sample, None
+    placed.save(force_insert=True)
+    slot = last.slot
+    slot.pk, slot.wave, slot.wave_item, slot.draw = None, sample, placed, None
+    slot.kind, last.round = SlotKind.REPEAT, last.round + 1
+    slot.save(force_insert=True)
+    last.pk, last.uuid, last.slot, last.wave_item = None, uuid4(), slot, placed
+    last.save(force_insert=True)
+
+    assert [row["sample"] for _done, row in found] == [None] * 3
+
+
+def test_a_version_that_is_published_while_the_file_is_made_is_known_in_it(project, lead, anna, ben, monkeypatch):
+    """Corrected under it, a rating that was there before names it; and the item's final label does."""
+    one_at_a_time(monkeypatch)
+    factories.items(project, 2)
+    releasing.open_wave(project, by=lead, at=AT, share_percent=0)
+    Team([anna]).finish()
+    ratings, final = rating_rows.of_project(project, []), gold.of_project(project)
+    before = [next(ratings)[1]["version"], next(final).version]
+    minor = factories.version(project, minor=1)
+    Annotation.objects.update(version=minor)
+    Revision.objects.update(version=minor)
+
+    assert before == ["1.0", "1.0"]
+    assert [row["version"] for _done, row in ratings] == ["1.1"]
+    assert [one.version for one in final] == ["1.1"]

@@ -4,7 +4,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.http import Http404
+from django.test.utils import CaptureQueriesContext
 
 from annotations import draws, inquiries, releasing, serving
 from annotations.enums import SlotKind
@@ -218,3 +220,16 @@ def test_nothing_of_a_question_is_told_by_a_slot_that_is_served(open_draw, anna)
     asked(anna, rated(anna, SlotKind.MEASURED))
 
     assert list(Slot.objects.order_by("pk").values()) == before
+
+
+def test_answers_from_before_are_not_read_at_all(open_draw, lead, anna):
+    """From the answer or the closing of the draw on, whichever is later."""
+    row = asked(anna, rated(anna, SlotKind.MEASURED))
+    inquiries.answer(row, text="It is.", by=lead, at=AT)
+    close(open_draw)
+
+    found = inquiries.readable(anna, since=open_draw.closed_at)
+    assert found == [(row.uuid, open_draw.closed_at, False)]
+    with CaptureQueriesContext(connection) as sent:
+        assert inquiries.readable(anna, since=open_draw.closed_at + timedelta(seconds=1)) == []
+    assert 'answered_at" >= ' in sent[0]["sql"]

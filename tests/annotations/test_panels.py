@@ -17,6 +17,7 @@ from projects import jobs
 from projects.errors import DomainError, Invalid
 from projects.models import Job, Membership, Project
 from tests import factories
+from tests.annotations import thirds
 from tests.annotations.team import Team
 
 AT = factories.NOW
@@ -333,3 +334,37 @@ def test_nothing_is_drawn_twice(project, lead, team):
     assert sorted(WaveItem.objects.values_list("wave", "item", "draw")) == before
     with pytest.raises(DomainError, match="This wave is open already"):
         opening.resume(one, by=lead, at=AT)
+
+
+def test_panels_of_which_one_is_ended_before_the_draw_are_called_off_with_the_reason(project, lead, team, monkeypatch):
+    monkeypatch.setattr(opening, "AT_ONCE", 10)
+    factories.items(project, 30)
+    one, other = opening.open_panels(
+        project, [Declared(team[:2]), Declared(team[2:])], by=lead, at=AT, size=None, share_percent=Decimal(20)
+    )
+    draws.close_wave(one, by=lead, at=AT, reason="a mistake")
+
+    for _run in range(2):
+        jobs.run_waiting()
+
+    other.refresh_from_db()
+    assert (other.state, WaveItem.objects.count()) == ("closed", 0)
+    assert {(job.state, "a wave of theirs was ended" in job.message) for job in Job.objects.all()} == {("failed", True)}
+
+
+def test_the_forecast_warns_where_nobody_is_left_for_a_third_rating(project, lead, team):
+    thirds.under("third_majority", project)
+    factories.items(project, 40)
+    asked = {"size": None, "share_percent": Decimal(50), "ratings_per_item": 2}
+
+    def said(*groups, **choices) -> list[str]:
+        found = opening.forecast(project, declared=[Declared(group) for group in groups], **asked | choices).warnings
+        return [one for one in found if "one more rater" in one]
+
+    (of_panel,) = said(team[:2], team[2:])
+    assert "in panel A nobody is left for that: 2 people, 2 ratings" in of_panel
+    (of_all,) = said(ratings_per_item=5)
+    assert "nobody is left for that: 5 annotators, 5 ratings" in of_all
+    assert (said(), said(team[:2], team[2:], share_percent=Decimal(0))) == ([], [])
+    thirds.under("majority", project)
+    assert said(team[:2], team[2:]) == []
