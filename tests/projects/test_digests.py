@@ -17,6 +17,7 @@ from projects import digests, jobs, notices, zones
 from projects.enums import JobState, MailPace
 from projects.models import Digest, Job, Membership, Notice, Project, User
 from tests import factories
+from tests.races import together
 
 AT = factories.NOW  # 09:00 in UTC
 SOON = AT + timedelta(minutes=5)
@@ -276,6 +277,7 @@ def test_after_a_night_without_a_mail_server_there_is_one_mail(anna, news, monke
         patched.setattr(digests, "get_connection", lambda: (_ for _ in ()).throw(OSError("away")))
         sent(SOON)
         sent(NEXT)
+    assert Digest.objects.count() == 1
 
     gone = [len(sent(NEXT + timedelta(hours=hours))) for hours in (1, 2, 3)]
 
@@ -308,6 +310,20 @@ def test_a_second_job_of_a_person_does_not_send_what_the_first_is_sending(anna, 
     assert len(mail.outbox) == 1
     assert Digest.objects.get().sent_at == SOON
     assert set(Job.objects.values_list("state", flat=True)) == {JobState.DONE}
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_of_two_digests_that_are_begun_at_once_one_is_the_day_s():
+    user = factories.user("anna")
+    days = (AT.date() - timedelta(days=n) for n in (2, 1))
+    first, second = (Digest.objects.create(user=user, day=day, asked_at=AT) for day in days)
+    taken: list[bool] = []
+
+    together(lambda: taken.append(digests._take(first, AT)), lambda: taken.append(digests._take(second, AT)))
+
+    assert sorted(taken) == [False, True]
+    assert list(Digest.objects.values_list("day", "begun_at")) == [(AT.date(), AT)]
 
 
 def test_sending_leaves_the_notices_of_a_project_at_rest_as_they_are(anna, news):
