@@ -4,6 +4,9 @@ Beat's sweep writes a row of `Digest` with its job for whoever is due: once it i
 their zone, and no row of that day is there yet. The row is unique by person and day. Whoever sends it first writes down
 that it is begun, and that is committed before the mail server is spoken to: a worker that is killed in between has sent
 it or not, and nobody sends it again. What it would have said is not marked as mailed, so that the next one says it.
+
+While a digest is not begun, because the mail server is away, say, its person gets no other; when it is begun at last,
+it is the one of that day.
 """
 
 import logging
@@ -19,15 +22,15 @@ from django.conf import settings
 from django.core import signing
 from django.core.mail import EmailMessage, get_connection
 from django.db import IntegrityError, transaction
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from projects import access, jobs, mailing, notices
-from projects.enums import JobKind, MailPace
+from projects import access, jobs, mailing, notices, zones
+from projects.enums import JobKind, JobState, MailPace
 from projects.errors import DomainError
 from projects.models import Digest, Job, Notice, User
 from projects.notices import MAIL, Told
@@ -55,24 +58,24 @@ def sweep(*, at: datetime) -> int:
 
 
 def _with_news() -> list[Any]:
-    """Who wants mail, and has something unread that was in none yet; with the day of their last one. Two queries,
-    whatever the number of people: it is asked with every sweep."""
+    """Who wants mail, has something unread that was in none yet, and waits for no digest; with the day of their last.
+    Two queries, whatever the number of people: it is asked with every sweep."""
     fresh = Notice.objects.filter(
         access.live("member__project"), over=False, read_at=None, mailed_at=None, member__active=True
     )
     kinds: dict[int, set[str]] = {}
     for user, kind in fresh.exclude(member__user=None).values_list("member__user", "kind").distinct().order_by():
         kinds.setdefault(user, set()).add(kind)
-    last = Digest.objects.filter(user=OuterRef("pk")).order_by("-day").values("day")[:1]
+    asked = Digest.objects.filter(user=OuterRef("pk"))
+    last = asked.order_by("-day").values("day")[:1]
     people = User.objects.filter(pk__in=kinds, is_active=True).exclude(email="").exclude(mail_pace=MailPace.NEVER)
-    wanted = people.annotate(last_day=Subquery(last)).order_by("pk")
+    wanted = people.exclude(Exists(asked.filter(begun_at=None))).annotate(last_day=Subquery(last)).order_by("pk")
     return [user for user in wanted if kinds[user.pk] - set(notices.off(user, MAIL))]
 
 
 def zone_of(user: User) -> zoneinfo.ZoneInfo:
     """The zone in which `user` reads times."""
-    known = user.time_zone and user.time_zone in zoneinfo.available_timezones()
-    return zoneinfo.ZoneInfo(user.time_zone if known else settings.TIME_ZONE)
+    return zones.find(user.time_zone) or zoneinfo.ZoneInfo(settings.TIME_ZONE)
 
 
 def _is_due(user: User, last: date | None, at: datetime) -> bool:
@@ -100,9 +103,15 @@ def _begin(user: User, at: datetime) -> bool:
 
 
 def _again(at: datetime) -> int:
-    """Ask once more for those of which nothing was sent for an hour: the mail server was away."""
-    late = Digest.objects.filter(begun_at=None, asked_at__lte=at - RETRY, asked_at__gt=at - PACES[MailPace.DAILY])
-    return sum(_ask_again(pk, at) for pk in late.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+    """Ask once more for those of which nothing was sent for an hour: the mail server was away. Not for those whose job
+    still waits for its turn."""
+    asked = Digest.objects.filter(begun_at=None, asked_at__lte=at - RETRY)
+    late = list(asked.order_by("pk").values_list("pk", flat=True))
+    if not late:
+        return 0
+    unfinished = Job.objects.filter(kind=JobKind.DIGEST, state__in=[JobState.WAITING, JobState.RUNNING])
+    queued = set(unfinished.values_list("params__digest", flat=True))
+    return sum(_ask_again(pk, at) for pk in [pk for pk in late if pk not in queued][:AT_ONCE])
 
 
 @transaction.atomic
@@ -123,8 +132,7 @@ def send(job: Job) -> None:
     if digest is None:
         return  # begun by a worker that did not come to its end: perhaps it is sent
     user = digest.user
-    for member in access.projects_of(user).select_related("user"):
-        notices.refresh(member.project, [member], at=at)
+    notices.refresh_for(user, at=at)
     news = list(_news(user)[: notices.SHOWN]) if user.is_active and user.mail_pace != MailPace.NEVER else []
     if not news or not mailing.sends():
         digest.delete()  # so that something that comes later today can still be told
@@ -134,7 +142,7 @@ def send(job: Job) -> None:
     with _refused_in_words():
         message.connection.open()  # while nothing is begun: a server that is away is asked again in an hour
     try:
-        if not Digest.objects.filter(pk=digest.pk, begun_at=None).update(begun_at=at):
+        if not _take(digest, at):
             return
         with _refused_in_words():
             message.send()
@@ -143,6 +151,21 @@ def send(job: Job) -> None:
     with transaction.atomic():
         Digest.objects.filter(pk=digest.pk).update(sent_at=at)
         Notice.objects.filter(pk__in=[row.pk for row in news]).update(mailed_at=at)
+
+
+@transaction.atomic
+def _take(digest: Digest, at: datetime) -> bool:
+    """Write down that `digest` is begun, and is the one of this day; false if that day has one, or another took it.
+
+    Locks the person: two jobs may have read the same news, and only one of them is to send it.
+    """
+    user = User.objects.select_for_update().get(pk=digest.user_id)
+    day = at.astimezone(zone_of(user)).date()
+    unbegun = Digest.objects.filter(pk=digest.pk, begun_at=None)
+    if Digest.objects.filter(user=user, day__gte=day).exclude(pk=digest.pk).exists():
+        unbegun.delete()
+        return False
+    return unbegun.update(begun_at=at, day=day) == 1
 
 
 @contextmanager

@@ -40,6 +40,9 @@ NEEDED = {
     JobKind.DELETE: Action.MANAGE_PROJECT,
 }
 
+# One for each person, all in the same hour, and nobody looks at a page until they are done.
+LAST = [JobKind.DIGEST]
+
 BEAT = timedelta(seconds=1)
 SQLITE_ASKS = 0.11  # seconds; it lets nobody sleep longer than 0.1
 _gave_way = 0.0
@@ -85,7 +88,8 @@ def create(
 
 
 def run_waiting(*, at: datetime | None = None, limit: int = 1) -> int:
-    """Run up to `limit` jobs that wait or whose worker died, oldest first; how many were run."""
+    """Run up to `limit` jobs that wait or whose worker died, oldest first, those in `LAST` after all others; how many
+    were run."""
     at = at or timezone.now()
     ran = 0
     while ran < limit and (job := _next(at)):
@@ -108,7 +112,8 @@ def _next(at: datetime) -> Job | None:
     # In a project at rest only what reads it; `archiving` lets nothing else be under way there.
     allowed = Q(project=None) | access.live("project") | Q(kind__in=access.READING_JOBS)
     ready = Job.objects.filter(Q(state=JobState.WAITING) | abandoned, allowed, kind__in=RUNNERS)
-    return ready.select_related("project", "created_by").order_by("created_at", "pk").first()
+    ordered = ready.alias(last=Q(kind__in=LAST)).order_by("last", "created_at", "pk")
+    return ordered.select_related("project", "created_by").first()
 
 
 def claim(job: Job, *, at: datetime) -> bool:

@@ -1,10 +1,11 @@
 """What every answer gets: the viewer's time zone while it is made, and a policy of what the browser may load."""
 
-import zoneinfo
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+
+from projects import zones
 
 # Everything comes from this server. Attributes may carry style, for label colours; icons are written in the page.
 POLICY = (
@@ -39,8 +40,8 @@ class ViewerTimeZone:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        name = getattr(request.user, "time_zone", "")
-        if not name or name not in zoneinfo.available_timezones():
+        zone = zones.find(getattr(request.user, "time_zone", ""))
+        if zone is None:
             return self.get_response(request)
-        with timezone.override(zoneinfo.ZoneInfo(name)):
+        with timezone.override(zone):
             return self.get_response(request)

@@ -10,7 +10,8 @@ What is switched off is switched off by person, not by project: there is one pag
 of somebody's projects, and a link in that mail has to be able to end it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +25,8 @@ from django.utils.translation import gettext as _
 from projects import access, navigation
 from projects.enums import Action, MailPace, NoticeKind
 from projects.models import Membership, Notice, NoticeRound, Project, User
+
+logger = logging.getLogger(__name__)
 
 EVERY = timedelta(minutes=1)
 AT_ONCE = 10  # projects of one sweep
@@ -78,7 +81,11 @@ def sweep(*, at: datetime) -> int:
         :AT_ONCE
     ]
     for project in due:
-        refresh(project, at=at)
+        try:
+            refresh(project, at=at)
+        except Exception:
+            # The boundary: a project that cannot be looked through must not stay first in line and keep the others out.
+            logger.exception("The notices of project %s could not be brought in step", project.uuid)
         NoticeRound.objects.update_or_create(project=project, defaults={"at": at})
     return len(due)
 
@@ -101,6 +108,12 @@ def refresh(project: Project, people: Iterable[Membership] | None = None, *, at:
     for name, one in found.items():
         if name in rows:
             _bring(rows[name], one, at)
+
+
+def refresh_for(user: User, *, at: datetime) -> None:
+    """Bring the notices of `user` in step, in all their projects but those at rest, where they stay as they are."""
+    for member in access.projects_of(user).filter(access.live("project")).select_related("user"):
+        refresh(member.project, [member], at=at)
 
 
 def _found(project: Project, members: Sequence[Membership], at: datetime) -> Iterable[tuple[str, Found]]:
@@ -157,8 +170,7 @@ def standing(user: User, where: str) -> QuerySet[Notice]:
 
 def look(user: User, *, at: datetime) -> list[Told]:
     """The page of `user`, as things are at this moment: the newest first."""
-    for member in access.projects_of(user).filter(access.live("project")).select_related("user"):
-        refresh(member.project, [member], at=at)
+    refresh_for(user, at=at)
     return [told(row) for row in standing(user, PAGE)[:SHOWN]]
 
 
@@ -178,9 +190,10 @@ def read(user: User, uuid: UUID, *, at: datetime) -> str:
     return told(row).url
 
 
-def read_all(user: User, *, at: datetime) -> int:
-    """`user` has seen what the page shows; how many were new."""
-    return Notice.objects.filter(over=False, member__user=user, read_at=None).update(read_at=at)
+def read_all(user: User, shown: Collection[str], *, at: datetime) -> int:
+    """`user` has seen the page that showed the notices with these `uuid`s; how many of them were new."""
+    seen = [pk for pk, uuid in unread(user).values_list("pk", "uuid") if str(uuid) in shown]
+    return Notice.objects.filter(pk__in=seen, read_at=None).update(read_at=at)
 
 
 def unread(user: User) -> QuerySet[Notice]:

@@ -1,6 +1,5 @@
 """Forms of an account: log in, sign up, one's own details."""
 
-import zoneinfo
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -11,7 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from projects import log_ins, members
+from projects import log_ins, members, zones
 from projects.models import User
 
 
@@ -123,7 +122,7 @@ class AccountForm(forms.Form):
         zone = self.fields["time_zone"]
         assert isinstance(zone, forms.ChoiceField)  # noqa: S101 - tells mypy what the class above says
         servers = _("as the server (%(zone)s)") % {"zone": settings.TIME_ZONE}
-        zone.choices = [("", servers), *((name, name) for name in sorted(zoneinfo.available_timezones()))]
+        zone.choices = [("", servers), *((name, name) for name in sorted(zones.names()))]
 
     def clean_email(self) -> str:
         return _free_address(self.cleaned_data["email"], but=self.user)

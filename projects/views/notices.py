@@ -38,7 +38,7 @@ def notice(request: UserRequest, notice: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def read_all(request: UserRequest) -> HttpResponse:
-    notices.read_all(request.user, at=timezone.now())
+    notices.read_all(request.user, set(request.POST.getlist("notice")), at=timezone.now())
     return redirect("projects:notices")
 
 

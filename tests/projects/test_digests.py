@@ -13,14 +13,16 @@ from django.urls import reverse
 
 from annotations import inquiries, releasing, serving
 from annotations.models import Wave
-from projects import digests, jobs, notices
+from projects import digests, jobs, notices, zones
 from projects.enums import JobState, MailPace
 from projects.models import Digest, Job, Membership, Notice, Project, User
 from tests import factories
+from tests.races import together
 
 AT = factories.NOW  # 09:00 in UTC
 SOON = AT + timedelta(minutes=5)
 NEXT = AT + timedelta(days=1)
+clock = {"now": SOON}
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,8 @@ def mails(settings: Any, db: None) -> None:
 
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digests.timezone, "now", lambda: SOON)
+    monkeypatch.setitem(clock, "now", SOON)
+    monkeypatch.setattr(digests.timezone, "now", lambda: clock["now"])
 
 
 @pytest.fixture
@@ -49,6 +52,7 @@ def news(project: Project, version: Any, lead: Membership, anna: Membership) -> 
 def sent(at=SOON) -> list[Any]:
     """What leaves in a sweep at `at`."""
     before = len(mail.outbox)
+    clock["now"] = at
     digests.sweep(at=at)
     jobs.run_waiting(at=at, limit=20)
     return mail.outbox[before:]
@@ -81,10 +85,9 @@ def test_a_day_has_one_mail_and_what_was_in_it_is_not_told_again(anna, news):
     assert [len(sent(at)) for at in (SOON, SOON, SOON + timedelta(hours=3), NEXT)] == [1, 0, 0, 0]
 
 
-def test_what_is_new_tomorrow_is_told_tomorrow(anna, news, monkeypatch):
+def test_what_is_new_tomorrow_is_told_tomorrow(anna, news):
     sent()
     Notice.objects.update(mailed_at=None)
-    monkeypatch.setattr(digests.timezone, "now", lambda: NEXT)
 
     assert len(sent(NEXT)) == 1
     assert list(Digest.objects.order_by("day").values_list("day", flat=True)) == [AT.date(), NEXT.date()]
@@ -259,6 +262,91 @@ def test_a_server_that_is_away_is_asked_again_in_an_hour(anna, news, monkeypatch
     assert (job.state, "busy" in job.message) == (JobState.FAILED, True)
     assert ["busy" in record.getMessage() for record in caplog.records if record.name == digests.__name__] == [True]
     assert gone == [0, 0, 1, 0]
+
+
+def test_a_digest_whose_job_still_waits_is_not_asked_for_again(anna, news):
+    for hours in range(4):
+        digests.sweep(at=AT + timedelta(hours=hours))
+
+    assert Job.objects.filter(kind="digest").count() == 1
+
+
+def test_after_a_night_without_a_mail_server_there_is_one_mail(anna, news, monkeypatch):
+    """Of the day before nothing left: the digest that waits is the one of the day on which it goes."""
+    with monkeypatch.context() as patched:
+        patched.setattr(digests, "get_connection", lambda: (_ for _ in ()).throw(OSError("away")))
+        sent(SOON)
+        sent(NEXT)
+    assert Digest.objects.count() == 1
+
+    gone = [len(sent(NEXT + timedelta(hours=hours))) for hours in (1, 2, 3)]
+
+    assert gone == [1, 0, 0]
+    assert list(Digest.objects.values_list("day", flat=True)) == [NEXT.date()]
+
+
+def test_a_digest_that_went_at_night_is_that_morning_s(anna, news):
+    digests.sweep(at=SOON)
+    clock["now"] = night = NEXT.replace(hour=3)
+    jobs.run_waiting(at=night)
+    Notice.objects.update(mailed_at=None)  # something more is new
+
+    assert (len(mail.outbox), sent(NEXT)) == (1, [])
+
+
+def test_a_second_job_of_a_person_does_not_send_what_the_first_is_sending(anna, news, monkeypatch):
+    digests.sweep(at=SOON)
+    old = Digest.objects.create(user=anna.user, day=AT.date() - timedelta(days=1), asked_at=AT)
+    jobs.create(None, digests.JobKind.DIGEST, params={"digest": old.pk}, at=SOON)
+    send = digests.EmailMessage.send
+
+    def send_slowly(self: Any) -> int:
+        jobs.run_waiting(at=SOON)  # another worker takes up the second
+        return send(self)
+
+    monkeypatch.setattr(digests.EmailMessage, "send", send_slowly)
+    jobs.run_waiting(at=SOON)
+
+    assert len(mail.outbox) == 1
+    assert Digest.objects.get().sent_at == SOON
+    assert set(Job.objects.values_list("state", flat=True)) == {JobState.DONE}
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_of_two_digests_that_are_begun_at_once_one_is_the_day_s():
+    user = factories.user("anna")
+    days = (AT.date() - timedelta(days=n) for n in (2, 1))
+    first, second = (Digest.objects.create(user=user, day=day, asked_at=AT) for day in days)
+    taken: list[bool] = []
+
+    together(lambda: taken.append(digests._take(first, AT)), lambda: taken.append(digests._take(second, AT)))
+
+    assert sorted(taken) == [False, True]
+    assert list(Digest.objects.values_list("day", "begun_at")) == [(AT.date(), AT)]
+
+
+def test_sending_leaves_the_notices_of_a_project_at_rest_as_they_are(anna, news):
+    """Taken back, it would tell again what a mail has told."""
+    told = factories.member(factories.project("Second"), "anna")
+    before = Notice.objects.create(member=told, kind="answer", key="1", at=AT, mailed_at=AT)
+    Project.objects.filter(pk=told.project_id).update(archived_at=AT)
+
+    sent()
+
+    before.refresh_from_db()
+    assert (before.over, before.mailed_at) == (False, AT)
+
+
+def test_the_machine_s_zones_are_listed_once_for_all_people(monkeypatch):
+    asked = []
+    listed = zones.zoneinfo.available_timezones
+    monkeypatch.setattr(zones.zoneinfo, "available_timezones", lambda: asked.append(1) or listed())
+    zones.names.cache_clear()
+
+    found = [str(digests.zone_of(User(time_zone=name))) for name in ("Asia/Tokyo", "", "?", "../etc")]
+
+    assert (found, asked) == (["Asia/Tokyo", "UTC", "UTC", "UTC"], [1])
 
 
 def test_two_sweeps_at_once_write_one(anna, news):

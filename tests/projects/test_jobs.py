@@ -41,6 +41,17 @@ def test_run_waiting_runs_oldest_first_up_to_the_limit(project: Project) -> None
     assert ran == [1, 2]
 
 
+def test_mails_of_notices_go_out_after_all_other_work(project: Project) -> None:
+    for minute in range(3):
+        jobs.create(None, JobKind.DIGEST, at=NOW + timedelta(minutes=minute))
+    wanted = jobs.create(project, JobKind.EXPORT, at=NOW + timedelta(hours=1))
+    with runner(lambda job: None):
+        assert jobs.run_waiting(at=NOW + timedelta(hours=2), limit=1) == 1
+    wanted.refresh_from_db()
+    assert wanted.state == JobState.DONE
+    assert Job.objects.filter(kind=JobKind.DIGEST, state=JobState.WAITING).count() == 3
+
+
 def test_run_waiting_leaves_kinds_that_nobody_runs(project: Project) -> None:
     job = jobs.create(project, JobKind.OPEN_WAVE)
     known = jobs.RUNNERS.pop(JobKind.OPEN_WAVE.value, None)

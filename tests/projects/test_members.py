@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from threading import Barrier, Thread
 from typing import Any
 
 import pytest
 from django.core import mail
-from django.db import connection
 
 from projects import access, jobs, mailing, members
 from projects.enums import JobState, Role
-from projects.errors import DomainError, Invalid, NotAllowed
+from projects.errors import Invalid, NotAllowed
 from projects.models import GuidelineVersion, Invitation, Job, Membership, Project, User
 from tests import factories
 from tests.factories import NOW
+from tests.races import together
 
 ANNOTATOR, LEAD, ADMIN = Role.ANNOTATOR, Role.LEAD, Role.ADMIN
 
@@ -240,26 +239,3 @@ def test_of_two_who_follow_one_link_one_joins() -> None:
     together(lambda: members.join(token, user=one), lambda: members.join(token, user=two))
 
     assert Project.objects.get().memberships.count() == 2
-
-
-def together(*acts: Callable[[], object]) -> None:
-    """Run `acts` at the same time, each on its own connection; a refusal is an answer, anything else fails."""
-    start, failures = Barrier(len(acts)), []
-
-    def run(act: Callable[[], object]) -> None:
-        try:
-            start.wait(10)
-            act()
-        except DomainError:
-            pass
-        except Exception as error:
-            failures.append(error)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=run, args=[act]) for act in acts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert failures == []

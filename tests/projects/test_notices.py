@@ -1,5 +1,6 @@
 """Notices: there when something holds, over when it does not, each for those whom it is for, off where wanted."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -24,6 +25,12 @@ LATER = AT + timedelta(hours=2)
 def told(member: Membership, at=SOON) -> list[str]:
     """What the member reads, the newest first."""
     return [one.sentence for one in notices.look(member.user, at=at)]
+
+
+def mark_all(member: Membership, at=SOON) -> int:
+    """The member opens the page and marks all as read."""
+    shown = {str(one.uuid) for one in notices.look(member.user, at=at)}
+    return notices.read_all(member.user, shown, at=at)
 
 
 def kinds(member: Membership) -> list[str]:
@@ -162,8 +169,7 @@ def test_conflicts_wait_for_leads_who_may_decide_them_until_they_are_decided(pro
 
 def test_a_reopened_decision_is_new_again(project, lead, anna, ben):
     disputes.rated(project, [anna, ben], {"one": ["praise", "complaint"]})
-    told(lead, LATER)
-    notices.read_all(lead.user, at=LATER)
+    mark_all(lead, LATER)
     case, decision = Case.objects.get(), {"value": "praise", "rationale": "It thanks.", "cause": "slip"}
     adjudication.resolve(case, **decision, by=lead, at=LATER)
     assert told(lead, LATER) == []
@@ -343,8 +349,23 @@ def test_mark_all_reads_what_is_there_and_nothing_that_comes(project, lead, anna
     opened(project, lead)
     told(anna), told(ben)
 
-    assert (notices.read_all(anna.user, at=SOON), notices.read_all(anna.user, at=SOON)) == (1, 0)
+    assert (mark_all(anna), mark_all(anna)) == (1, 0)
     assert Notice.objects.filter(read_at=None).get().member == ben
+
+
+def test_mark_all_reads_nothing_that_the_page_did_not_show(project, anna, ben):
+    """What is switched off or at rest, what came after the page was loaded, and what is somebody else's."""
+    resting = factories.member(factories.project("Second"), "anna")
+    Project.objects.filter(pk=resting.project_id).update(archived_at=AT)
+    anna.user.notices_off = {notices.PAGE: ["answer"]}
+    anna.user.save()
+    whose = [(anna, "work"), (anna, "answer"), (resting, "work"), (ben, "work"), (anna, "guideline")]
+    made = Notice.objects.bulk_create(Notice(member=who, kind=kind, key="1", at=AT) for who, kind in whose)
+    shown = {str(one.uuid) for one in made[:-1]} | {"no uuid"}
+
+    read = notices.read_all(anna.user, shown, at=SOON)
+
+    assert (read, list(Notice.objects.exclude(read_at=None))) == (1, made[:1])
 
 
 # -- the sweep ---------------------------------------------------------------------------------------------------------
@@ -361,11 +382,34 @@ def test_the_sweep_looks_through_each_project_once_a_minute(project, lead, anna,
     assert NoticeRound.objects.count() == 3
 
 
+def test_a_project_that_cannot_be_looked_through_does_not_keep_the_others_out(project, lead, anna, monkeypatch, caplog):
+    broken = project
+    fine = factories.project("Second")
+    factories.version(fine, published_at=AT - timedelta(days=80))
+    otto = factories.member(fine, "otto")
+    opened(fine, factories.member(fine, "nora", "lead"))
+    work = notices.KINDS["work"]
+
+    def find(project: Project, *rest: object) -> object:
+        if project == broken:
+            raise ZeroDivisionError
+        return work.find(project, *rest)
+
+    monkeypatch.setattr(notices, "AT_ONCE", 1)
+    monkeypatch.setitem(notices.KINDS, "work", replace(work, find=find))
+
+    ran = [notices.sweep(at=AT + timedelta(seconds=second)) for second in (0, 1, 2)]
+
+    assert (ran, kinds(otto)) == ([1, 1, 0], ["work"])
+    (logged,) = (record for record in caplog.records if record.name == notices.__name__)
+    assert (str(broken.uuid) in logged.getMessage(), logged.exc_info is not None) == (True, True)
+
+
 def test_the_sweep_finds_what_the_page_finds_and_keeps_what_is_read(project, lead, anna, ben):
     opened(project, lead)
     notices.sweep(at=AT)
     found = kinds(anna), kinds(ben), kinds(lead)
-    notices.read_all(anna.user, at=AT)
+    mark_all(anna, AT)
 
     notices.sweep(at=SOON)
 

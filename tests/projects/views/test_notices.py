@@ -31,6 +31,11 @@ def make(member: Membership, n: int = 1, **fields: object) -> list[Notice]:
     return [Notice.objects.create(member=member, key=f"{before + i}", **facts) for i in range(n)]
 
 
+def mark_all(client: Client, page: str) -> None:
+    """Press the button of a page that was loaded."""
+    client.post(url("notices-read"), {"notice": re.findall(r'name="notice" value="([^"]+)"', page)})
+
+
 def bell(page: str) -> str:
     """What the entry in the frame says."""
     found = re.search(r'<a class="bar-notices".*?</a>', page, re.S)
@@ -75,13 +80,26 @@ def test_the_page_lists_what_holds_and_all_is_read_at_once(project, lead, anna, 
     client = client_of(anna)
 
     first = client.get(url("notices")).content.decode()
-    client.post(url("notices-read"))
+    mark_all(client, first)
     second = client.get(url("notices")).content.decode()
 
     assert (first.count("Items wait to be labelled by you."), first.count("entry--new")) == (1, 1)
     assert (second.count("Items wait to be labelled by you."), second.count("entry--new")) == (1, 0)
     assert (bell(first), bell(second)) == ("Notices 1 new", "Notices")
     assert "Mark all as read" not in second
+
+
+def test_what_came_after_the_page_was_loaded_stays_new(project, anna, client_of):
+    version = project.versions.get()
+    Membership.objects.update(joined_at=version.published_at - timedelta(days=1), acknowledged=None)
+    client = client_of(anna)
+    page = client.get(url("notices")).content.decode()
+    (late,) = make(anna, kind="answer", facts={}, at=version.published_at - timedelta(hours=1))
+
+    mark_all(client, page)
+
+    assert list(Notice.objects.filter(read_at=None)) == [late]
+    assert Notice.objects.exclude(read_at=None).count() == page.count("entry--new") == 1
 
 
 def test_opening_one_reads_it_and_leads_on(project, lead, anna, client_of):
