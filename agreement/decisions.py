@@ -117,7 +117,7 @@ def _sections(draw: Draw, found: Report, *, at: datetime) -> list[Section]:
                 rules=rules[:SHOWN],
                 why=why,
                 pair_title=_pair_title(run.result),
-                persons=_persons(run.result, beside, named=named),
+                persons=_persons(run.result, beside, raters, named=named),
                 named=named,
             )
         )
@@ -200,9 +200,12 @@ def _pair_title(result: Mapping[str, Any]) -> str:
     return rater_rows.title_of(result, key) if key else ""
 
 
-def _persons(result: Mapping[str, Any], beside: Sequence[Beside], *, named: bool) -> list[Person]:
+def _persons(
+    result: Mapping[str, Any], beside: Sequence[Beside], raters: Sequence[Membership], *, named: bool
+) -> list[Person]:
     """With `named` False, while a case of theirs is open, nobody's agreement with others: only the decided items."""
-    names = {one.rater: one.name for one in beside}
+    # Of all who rated: who shares items with somebody need not have rated any that is decided.
+    names = {str(member.uuid): member.name for member in raters}
     return [Person(one, _pairs(result, one.rater, names) if named else "") for one in beside]
 
 
@@ -213,7 +216,7 @@ def _pairs(result: Mapping[str, Any], rater: str, names: Mapping[str, str]) -> s
     for pair in result["pairs"]:
         if rater in pair["raters"] and key in pair["statistics"] and pair["n"] >= rater_rows.PAIR_MINIMUM:
             other = next(each for each in pair["raters"] if each != rater)
-            found.append((names.get(other, other), pair["statistics"][key], pair["n"]))
+            found.append((names[other], pair["statistics"][key], pair["n"]))
     if not found:
         return _("too few items shared with anybody")
     known = sorted(entry["value"] for _name, entry, _n in found if "value" in entry)

@@ -103,7 +103,7 @@ class Demo:
                 "urgency": {"coefficient": "auto", "weights": "quadratic", "threshold": None, "conflict_gap": 0.5},
             },
         }
-        self.project.save()
+        self.project.save(update_fields=["notice", "protocol"])
         self.lead = self._member(self.raters["lead"]["username"], {Role.LEAD}, by=boss)
         members.set_roles(boss, {Role.ADMIN}, by=boss)
         self.team = [self._member(rater["username"], {Role.ANNOTATOR}, by=boss) for rater in self.raters["annotators"]]

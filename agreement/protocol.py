@@ -164,9 +164,12 @@ def save(project: Project, protocol: Protocol, *, by: Membership) -> None:
     if problems:
         raise Invalid(" ".join(sentence for _name, sentence in problems))
     locked = Project.objects.select_for_update().get(pk=project.pk)
-    before, locked.protocol = locked.protocol, protocol.to_json(keep=locked.protocol)
+    questions, stored = current_questions(project), locked.protocol
+    locked.protocol = protocol.to_json(keep=stored)
     locked.save(update_fields=["protocol"])
-    if changed := sorted(name for name, value in locked.protocol.items() if before.get(name) != value):
+    # Both with every default filled in: what was never said before and is said as it was is no change.
+    before, after = (Protocol.from_json(data, questions).to_json(keep=data) for data in (stored, locked.protocol))
+    if changed := sorted(name for name, value in after.items() if before.get(name) != value):
         activities.record("protocol_changed", project, by=by, fields=changed)
     project.protocol = locked.protocol
 

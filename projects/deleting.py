@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -28,6 +28,8 @@ from projects.models import Job, Membership, Project, Tombstone, User
 logger = logging.getLogger(__name__)
 
 CHUNK = 2_000
+ROUNDS = 5  # through all tables, before a deletion fails
+FAILED_RESTS = timedelta(minutes=10)  # then the sweep starts it again
 # The one ring among the tables: a member has acknowledged a version, and a version was written by a member.
 LOOSE = {"projects.membership": "acknowledged"}
 
@@ -50,7 +52,9 @@ def ask(project: Project, *, typed: str, by: Membership, at: datetime) -> None:
             _("You typed “%(typed)s”, and the project is called “%(project)s”: type its name to delete it.")
             % {"typed": typed[:120], "project": row.name}
         )
-    for job in row.jobs.filter(state__in=[JobState.WAITING, JobState.RUNNING]):
+    under_way = row.jobs.filter(state__in=[JobState.WAITING, JobState.RUNNING])
+    # An invitation's link is in no other place: its mail waits, and goes out if the project is restored.
+    for job in under_way.exclude(kind=JobKind.MAIL):
         jobs.cancel(job, at=at)
     row.delete_after = at + timedelta(days=settings.DELETE_AFTER_DAYS)
     row.delete_asked_by = by.user
@@ -79,14 +83,25 @@ def restore(project: Project, *, by: Membership) -> None:
 
 
 def start_due(*, at: datetime) -> list[Job]:
-    """Write a job for each project whose grace period is over; once for each."""
-    made = []
+    """Write a job for each project whose grace period is over, once for each; those that failed are begun again."""
+    made = _restarted(at=at)
     for project in Project.objects.filter(delete_after__lte=at, erasing_at=None):
         with transaction.atomic():
             mine = Project.objects.filter(pk=project.pk, delete_after__lte=at, erasing_at=None)
             if mine.update(erasing_at=at) == 1:
                 made.append(jobs.create(None, JobKind.DELETE, params={"project": str(project.uuid)}, at=at))
     return made
+
+
+@transaction.atomic
+def _restarted(*, at: datetime) -> list[Job]:
+    """The failed deletions, sent back to their start: once the members are gone, nobody could do it by hand."""
+    begun = [str(uuid) for uuid in Project.objects.filter(erasing_at__isnull=False).values_list("uuid", flat=True)]
+    failed = Job.objects.filter(kind=JobKind.DELETE, state=JobState.FAILED, finished_at__lte=at - FAILED_RESTS)
+    found = list(failed.filter(params__project__in=begun).select_for_update()) if begun else []
+    for job in found:
+        jobs.again(job)
+    return found
 
 
 def job_of(project: Project) -> Job | None:
@@ -118,6 +133,20 @@ def run(job: Job) -> None:
         counts = {one.label: n for one in found if (n := one.rows(project).count())}
         job.params = {**job.params, "counts": counts}
         Job.objects.filter(pk=job.pk).update(params=job.params)
+    for last in (*[False] * (ROUNDS - 1), True):
+        try:
+            _erase(found, project, job)
+        except IntegrityError:
+            # What was let in before the project was closed has written into a table that was empty already.
+            if last:
+                raise
+            logger.info("Rows of project %s came in while it was deleted: once more through its tables.", project.uuid)
+        else:
+            return
+
+
+def _erase(found: "list[Table]", project: Project, job: Job) -> None:
+    """Once through all tables, and the project last; IntegrityError where something still refers to what went."""
     total = sum(job.params["counts"].values())
     _loosen(found, project, job)
     left = sum(one.rows(project).count() for one in found)

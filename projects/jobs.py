@@ -109,8 +109,10 @@ def work_now(job: Job, *, at: datetime | None = None) -> Job:
 
 def _next(at: datetime) -> Job | None:
     abandoned = Q(state=JobState.RUNNING, beat_at__lt=at - STALE)
-    # In a project at rest only what reads it; `archiving` lets nothing else be under way there.
-    allowed = Q(project=None) | access.live("project") | Q(kind__in=access.READING_JOBS)
+    # In an archived project only what reads it; `archiving` lets nothing else be under way there. In one that is to be
+    # deleted nothing: what waits there goes on once it is restored.
+    reading = Q(kind__in=access.READING_JOBS, project__delete_after=None)
+    allowed = Q(project=None) | access.live("project") | reading
     ready = Job.objects.filter(Q(state=JobState.WAITING) | abandoned, allowed, kind__in=RUNNERS)
     ordered = ready.alias(last=Q(kind__in=LAST)).order_by("last", "created_at", "pk")
     return ordered.select_related("project", "created_by").first()

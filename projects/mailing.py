@@ -27,7 +27,8 @@ def invitation(invitation: Invitation, *, link: str) -> Job:
 def send(job: Job) -> None:
     """The runner of mail jobs. After a crash the same mail may go out twice; its link still works once."""
     found = Invitation.objects.select_related("project", "invited_by__user").filter(uuid=job.params["invitation"])
-    addressed = found.filter(accepted_at=None, withdrawn_at=None).first()
+    # It may have waited for days, in a project that was to be deleted.
+    addressed = found.filter(accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now()).first()
     try:
         if addressed and "link" in job.params:
             _send(addressed, job.params["link"])

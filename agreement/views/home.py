@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from agreement import loop
-from projects import access
+from projects import access, navigation
 from projects.enums import Action
 
 
@@ -17,7 +17,7 @@ from projects.enums import Action
 def home(request: HttpRequest, project: UUID) -> HttpResponse:
     member = access.member_for(request.user, project, Action.VIEW)
     if not access.allows(member, Action.SEE_AGREEMENT):
-        return redirect("annotations:label", project)
+        return redirect(navigation.start(member))
     known = loop.facts(member)
     where, step = loop.next_step(member, known)
     context = {"member": member, "nav": "home", "stations": loop.stations(member, known, where), "step": step}

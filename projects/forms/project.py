@@ -45,8 +45,10 @@ class SettingsForm(ProjectForm):
 
     @transaction.atomic
     def save(self, commit: bool = True, *, by: Membership | None = None) -> Project:
-        saved: Project = super().save(commit)
-        if self.changed_data:
+        saved: Project = super().save(commit=False)
+        if commit and self.changed_data:
+            # Nothing else: the row was read before, and may be archived, closed or measured otherwise by now.
+            saved.save(update_fields=self.changed_data)
             activities.record("settings_changed", saved, by=by, fields=self.changed_data)
         return saved
 

@@ -105,6 +105,15 @@ def test_settings_and_protocol_say_what_was_changed(project, admin):
     assert told(admin)[before:] == [("ada", "Changed the protocol of the draws to come: share of the overlap.")]
 
 
+def test_a_protocol_that_is_saved_for_the_first_time_as_it_was_is_no_change(project, version, admin):
+    before = len(kinds(admin))
+
+    protocol.save(project, protocol.of_project(project), by=admin)
+
+    assert told(admin)[before:] == []
+    assert set(Project.objects.get().protocol["questions"]) == {"intent"}
+
+
 def test_an_import_is_written_down_when_its_items_are_there(project, lead, settings, tmp_path):
     from django.core.files.uploadedfile import SimpleUploadedFile
 

@@ -6,15 +6,17 @@ from decimal import Decimal
 
 import pytest
 from django.apps import apps
+from django.core import mail
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection, models
+from django.utils import timezone
 
 from agreement import runs, tasks
 from annotations import adjudication, draws, exporting, labelling, panels, releasing, serving
 from annotations.models import Annotation, Draw, Wave
 from annotations.panels import Declared
-from projects import access, activities, archiving, cloning, deleting, jobs, members, notices
+from projects import access, activities, archiving, cloning, deleting, jobs, mailing, members, notices
 from projects.enums import Action, JobKind, JobState, Role
 from projects.errors import AtRest, DomainError, Invalid, NotAllowed
 from projects.models import (
@@ -313,6 +315,23 @@ def test_asking_stops_the_work_that_is_under_way(project, admin, version):
         deleting.ask(project, typed=project.name, by=again(admin), at=AT)
 
 
+@pytest.mark.parametrize(("past", "sent"), [(-timedelta(days=1), 1), (timedelta(days=1), 0)])
+def test_an_invitation_s_mail_waits_while_its_project_may_still_be_restored(
+    project, admin, version, monkeypatch, past, sent
+):
+    invitation, _token = members.invite(project, email="x@example.org", roles=[Role.ANNOTATOR], by=admin, at=AT)
+    job = mailing.invitation(invitation, link="https://concord.example/join/secret/")
+    deleting.ask(project, typed=project.name, by=admin, at=AT)
+    assert (jobs.run_waiting(), len(mail.outbox)) == (0, 0)
+
+    deleting.restore(project, by=again(admin))
+    monkeypatch.setattr(timezone, "now", lambda: invitation.expires_at + past)
+    assert jobs.run_waiting() == 1
+
+    job.refresh_from_db()
+    assert (job.state, "link" in job.params, len(mail.outbox)) == (JobState.DONE, False, sent)
+
+
 def full(project: Project, admin: Membership, lead: Membership, people: list[Membership]) -> None:
     """Rows in as many tables as a few calls reach: ratings, conflicts, a decision, panels, an export, an upload."""
     disputes.rated(
@@ -430,6 +449,50 @@ def test_a_deletion_that_failed_is_told_and_goes_on_by_hand(project, admin, vers
     assert deleting.job_of(project).state == JobState.FAILED
 
     deleting.resume(Project.objects.get(), by=again(admin))
+    jobs.run_waiting()
+
+    assert not Project.objects.exists()
+
+
+def comes_in_late(project: Project, admin: Membership, monkeypatch, *, times: int) -> list[int]:
+    """Let a row come into a table that was emptied before, as the members are about to go; the list grows with each."""
+    came: list[int] = []
+    emptied = deleting._emptied
+
+    def with_late_row(table, project, job):
+        if table.model is Membership and len(came) < times:
+            came.append(1)
+            activities.record("project_archived", project, by=admin, at=AT)
+        return emptied(table, project, job)
+
+    monkeypatch.setattr(deleting, "_emptied", with_late_row)
+    return came
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_comes_in_while_the_rows_go_goes_too(project, admin, version, settings, monkeypatch):
+    settings.DELETE_AFTER_DAYS = 0
+    deleting.ask(project, typed=project.name, by=admin, at=AT)
+    deleting.start_due(at=AT)
+    came = comes_in_late(project, admin, monkeypatch, times=2)
+
+    jobs.run_waiting()
+
+    assert (came, Job.objects.get().state) == ([1, 1], JobState.DONE)
+    assert (Project.objects.exists(), Membership.objects.exists(), Tombstone.objects.count()) == (False, False, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sweep_begins_a_failed_deletion_again_after_a_rest(project, admin, version, monkeypatch):
+    deleting.ask(project, typed=project.name, by=admin, at=AT)
+    deleting.start_due(at=AT + timedelta(days=30))
+    came = comes_in_late(project, admin, monkeypatch, times=deleting.ROUNDS)
+    jobs.run_waiting()
+    job = deleting.job_of(project)
+    assert (len(came), job.state) == (deleting.ROUNDS, JobState.FAILED)
+
+    assert deleting.start_due(at=job.finished_at) == []
+    assert deleting.start_due(at=job.finished_at + deleting.FAILED_RESTS) == [job]
     jobs.run_waiting()
 
     assert not Project.objects.exists()

@@ -162,6 +162,25 @@ def test_annotators_beside_the_decisions_and_the_pairwise_figure(client_of, lead
     assert ("no measure of how well anybody labels" in page, "All overlap items: Cohen" in page) == (True, True)
 
 
+def test_who_has_no_decided_item_is_named_in_the_pairs_of_others_too(version, lead, anna, ben, client_of, address):
+    carl = factories.member(version.project, "carl")
+    said = [{anna: "praise", ben: "complaint"}] * 6
+    said += [{anna: "praise", carl: "praise"}] * 12 + [{anna: "complaint", carl: "complaint"}] * 10
+    made = rows.draw(version, said, by=lead, closing="complete")
+    conflicts.open_cases(made, at=LATER)
+    runs.compute(made, at=LATER)
+
+    def pairs() -> list[tuple[str, bool]]:
+        section = decisions.of(lead, [made], made, at=LATER).sections[0]
+        return [(one.beside.name, one.pairs.endswith(" with carl (22 items)")) for one in section.persons]
+
+    decide(made, "complaint|praise", [("praise", SLIP)] * 5, lead)
+    assert pairs() == [("anna", False), ("ben", False)]
+    decide(made, "complaint|praise", [("praise", SLIP)], lead)
+    assert pairs() == [("anna", True), ("ben", False)]
+    assert str(carl.uuid) not in text(client_of(lead).get(address))
+
+
 def test_while_a_case_is_open_nobody_s_agreement_with_others_is_named(client_of, lead, decided, address):
     section = decisions.of(lead, [decided], decided, at=LATER).sections[0]
 

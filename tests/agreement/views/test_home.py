@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from agreement import runs
 from annotations import conflicts
+from projects import archiving
 from tests import factories
 from tests.agreement import rows
 from tests.factories import NOW
@@ -38,6 +39,17 @@ def test_who_only_annotates_goes_to_the_next_item(client_of, version, anna) -> N
     response = client_of(anna).get(home(version.project))
 
     assert (response.status_code, response.url) == (302, reverse("annotations:label", args=[version.project.uuid]))
+
+
+def test_who_only_annotates_comes_from_the_home_of_an_archived_project_to_its_guideline(
+    client_of, version, admin, anna
+) -> None:
+    archiving.archive(version.project, by=admin, at=NOW)
+
+    response = client_of(anna).get(home(version.project), follow=True)
+
+    guideline = reverse("projects:guideline", args=[version.project.uuid])
+    assert (response.status_code, response.redirect_chain) == (200, [(guideline, 302)])
 
 
 def test_next_step_of_an_empty_project_is_to_import(client_of, version, lead) -> None:

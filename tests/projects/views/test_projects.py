@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from projects import access, navigation
 from projects.enums import Role
+from projects.forms.project import SettingsForm
 from projects.models import Membership, Project, User
 from tests import factories
 
@@ -110,6 +111,19 @@ def test_settings_save_and_the_notice_stands_on_every_page(
     shown = re.search(r'<aside class="banner"[^>]*>([^<]+)', page_of(client_of(admin), url))
     assert shown
     assert shown[1] == "The pilot ends on Friday."
+
+
+def test_settings_overwrite_nothing_that_happened_since_they_were_read(admin: Membership) -> None:
+    read = Project.objects.get()
+    Project.objects.update(
+        description="Theirs", archived_at=factories.NOW, delete_after=factories.NOW, protocol={"a": 1}
+    )
+
+    form = SettingsForm({"name": "Mine", "description": read.description, "notice": read.notice}, instance=read)
+    form.save(by=admin)
+
+    saved = Project.objects.values_list("name", "description", "archived_at", "delete_after", "protocol").get()
+    assert saved == ("Mine", "Theirs", factories.NOW, factories.NOW, {"a": 1})
 
 
 def test_refused_settings_leave_the_stored_name_in_the_frame(admin: Membership, client_of: ClientOf) -> None:
