@@ -59,12 +59,13 @@ def main() -> int:
     postgres_url = os.environ.get("TEST_DATABASE_URL") or POSTGRES
     redis_url = os.environ.get("TEST_REDIS_URL") or REDIS
     services = {"DATABASE_URL": postgres_url, "REDIS_URL": redis_url, "CONCORD_TEAM": ""}
+    # One more than there are cores of a small machine: many of these tests wait for programs that they started.
     # By file in Chromium: the tests of one share a running product.
-    two, not_here = ("-n", "2"), "not browser and not stress and not postgres"
+    three, not_here = ("-n", "3"), "not browser and not stress and not postgres"
     passed, left_out = [], []
 
     if wanted == "all":
-        passed.append(pytest("SQLite and the file-system broker", *two, "-m", not_here, env=HERE))
+        passed.append(pytest("SQLite and the file-system broker", *three, "-m", not_here, env=HERE))
         left_out += [f"what needs {program}" for program in [program_missing("redis-server")] if program]
     if wanted in ("all", "services"):
         missing = [why for why in (postgres_missing(postgres_url), redis_missing(redis_url)) if why]
@@ -72,14 +73,14 @@ def main() -> int:
             left_out += [f"the invariants on PostgreSQL and Redis: no {why}" for why in missing]
         else:
             chosen = "not one_database and not browser and not stress"
-            passed.append(pytest("PostgreSQL and Redis", *two, "-m", chosen, env=services))
+            passed.append(pytest("PostgreSQL and Redis", *three, "-m", chosen, env=services))
     if wanted in ("all", "browser"):
         if program_missing(*BROWSERS):
             left_out.append("the pages in a browser: no Chromium")
         else:
             reachable = not (postgres_missing(postgres_url) or redis_missing(redis_url))
             own = {"BROWSER_DATABASE_URL": postgres_url, "BROWSER_REDIS_URL": redis_url} if reachable else {}
-            passed.append(pytest("Chromium", *two, "--dist", "loadfile", "-m", "browser", env=HERE | own))
+            passed.append(pytest("Chromium", *three, "--dist", "loadfile", "-m", "browser", env=HERE | own))
     if wanted == "stress":
         passed.append(pytest("Stress on SQLite", "-m", "stress", env=HERE))
         if missing := postgres_missing(postgres_url):

@@ -194,6 +194,8 @@ def test_a_project_without_a_guideline_and_a_file_over_the_limit(settings) -> No
     assert Api(lead).upload(large, to="ratings", status=413)["error"]["code"] == "too_large"
 
 
+@pytest.mark.one_database
+@pytest.mark.timeout(400)
 def test_of_ten_thousand_rows_the_three_bad_ones_are_named_with_their_reasons(lead) -> None:
     rows = [f"{n},text {n},Ann,praise" for n in range(1, 10_001)]
     rows[16], rows[4_998], rows[9_999] = "17,text 17,,praise", "4999,,Ann,praise,more,cells", "2,text 2,Ann,complaint"
