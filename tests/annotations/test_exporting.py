@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations import draws, exporting, gold, labelling, rating_rows, releasing, serving
-from annotations.enums import SlotKind, WaveKind, WaveState
+from annotations.enums import AssignmentState, SlotKind, WaveKind, WaveState
 from annotations.models import Annotation, Assignment, Look, Revision
 from projects import jobs
 from projects.enums import JobState
@@ -335,6 +335,7 @@ def test_a_sample_that_is_opened_while_the_file_is_made_is_hidden(project, lead,
     slot.kind, last.round = SlotKind.REPEAT, last.round + 1
     slot.save(force_insert=True)
     last.pk, last.uuid, last.slot, last.wave_item = None, uuid4(), slot, placed
+    last.state, last.skip_reason = AssignmentState.SKIPPED, "guideline"  # so that it is a row without an annotation
     last.save(force_insert=True)
 
     assert [row["sample"] for _done, row in found] == [None] * 3
