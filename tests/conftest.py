@@ -9,7 +9,6 @@ from django.test import Client
 
 from projects.models import GuidelineVersion, Membership, Project, User
 from tests import factories
-from tests.dice import Dice
 from tests.own_redis import OwnRedis
 from tests.own_redis import program as redis_server
 
@@ -33,11 +32,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("postgres"):
                 item.add_marker(pytest.mark.skip(reason="needs PostgreSQL: set DATABASE_URL"))
-
-
-@pytest.fixture
-def dice(monkeypatch: pytest.MonkeyPatch) -> Dice:
-    return Dice(monkeypatch)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from agreement import demo
 from agreement.models import GateDecision, Run
 from annotations.models import Annotation, Case, Draw, Revision, Wave
 from projects.models import Project
-from tests.dice import Dice
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.one_database]
 
@@ -36,9 +35,8 @@ def test_the_demo_plays_two_rounds_and_leaves_a_third_under_way(played: Project)
     assert Revision.objects.count() >= Annotation.objects.count()
 
 
-def test_agreement_rises_from_the_first_guideline_to_the_second(db: None, dice: Dice) -> None:
-    # As large as people get it. The system draws anew each time, and now and then chance makes the first the better.
-    dice.rng.seed(3)
+def test_agreement_rises_from_the_first_guideline_to_the_second(db: None) -> None:
+    # As large as people get it: the system draws anew each time, and of 48 items chance may make the first the better.
     demo.Demo(start=timezone.now() - timedelta(days=21)).play()
     alpha = {
         run.draw.wave.number: run.result["statistics"]["krippendorff_alpha_nominal"]["value"]
@@ -50,7 +48,7 @@ def test_agreement_rises_from_the_first_guideline_to_the_second(db: None, dice: 
     assert set(GateDecision.objects.values_list("draw__wave__number", flat=True)) == {1, 2}
 
 
-def test_the_demo_s_conflicts_are_decided_in_part_and_became_examples(db: None, dice: Dice) -> None:
+def test_the_demo_s_conflicts_are_decided_in_part_and_became_examples(db: None) -> None:
     # At its own size: of 48 items chance may leave no conflict that the second guideline has a rule for.
     played = demo.Demo(start=timezone.now() - timedelta(days=21)).play()
     assert Case.objects.decided().exists()

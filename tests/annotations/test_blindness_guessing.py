@@ -6,6 +6,7 @@ numbers, lengths, dates, the order in which items came) for half of the items, w
 
 import logging
 import random
+import uuid
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
@@ -20,13 +21,27 @@ from annotations.models import Annotation, Slot, Wave
 from projects.models import Membership
 from tests import factories
 from tests.annotations.onlooker import Leak, Onlooker, p_value, work
-from tests.dice import Dice
 
 logger = logging.getLogger(__name__)
 SPEEDS = ([2.0, 1.0], [5.0, 1.0])  # the faster first
 P = 0.01
 SEEDS, ITEMS, AT_MOST = 40, 2_000, 3
 FASTER, SLOWER = 0, 1
+
+
+class Dice:
+    """All chance of the server from one seed: its dice, the draw's seed, the ids."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rng = random.Random(0)
+        monkeypatch.setattr(random, "SystemRandom", lambda: self.rng)
+        monkeypatch.setattr(releasing.secrets, "token_bytes", lambda count: self.rng.randbytes(count))
+        monkeypatch.setattr(uuid.os, "urandom", lambda count: self.rng.randbytes(count))
+
+
+@pytest.fixture
+def dice(monkeypatch: pytest.MonkeyPatch) -> Dice:
+    return Dice(monkeypatch)
 
 
 def onlookers(seed: int, items: int, client_of: Callable[[Membership], Client]) -> tuple[list[Onlooker], Wave]:
