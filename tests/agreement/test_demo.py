@@ -12,7 +12,7 @@ from agreement.models import GateDecision, Run
 from annotations.models import Annotation, Case, Draw, Revision, Wave
 from projects.models import Project
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.one_database]
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.one_database, pytest.mark.timeout(400)]
 
 
 @pytest.fixture
@@ -36,16 +36,23 @@ def test_the_demo_plays_two_rounds_and_leaves_a_third_under_way(played: Project)
 
 
 def test_agreement_rises_from_the_first_guideline_to_the_second(db: None) -> None:
-    # As large as people get it: the system draws anew each time, and of 48 items chance may make the first the better.
-    demo.Demo(start=timezone.now() - timedelta(days=21)).play()
-    alpha = {
-        run.draw.wave.number: run.result["statistics"]["krippendorff_alpha_nominal"]["value"]
-        for run in Run.objects.filter(question_key="intent", interim=False).select_related("draw__wave")
-    }
+    # As large as people get it, and three times: the system draws anew each time, and now and then chance makes the
+    # first guideline the better one of a play.
+    plays = [demo.Demo(start=timezone.now() - timedelta(days=21)).play() for _ in range(3)]
 
-    assert set(alpha) == {1, 2}
-    assert 0.3 < alpha[1] < alpha[2] <= 1
-    assert set(GateDecision.objects.values_list("draw__wave__number", flat=True)) == {1, 2}
+    rises = []
+    for project in plays:
+        runs = Run.objects.filter(question_key="intent", interim=False, draw__wave__project=project)
+        alpha = {
+            run.draw.wave.number: run.result["statistics"]["krippendorff_alpha_nominal"]["value"]
+            for run in runs.select_related("draw__wave")
+        }
+        assert set(alpha) == {1, 2}
+        assert 0.3 < alpha[1] <= 1
+        rises.append(alpha[2] - alpha[1])
+        gates = GateDecision.objects.filter(draw__wave__project=project)
+        assert set(gates.values_list("draw__wave__number", flat=True)) == {1, 2}
+    assert sum(rises) / len(rises) > 0, rises
 
 
 def test_the_demo_s_conflicts_are_decided_in_part_and_became_examples(db: None) -> None:
